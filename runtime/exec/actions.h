@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/exec/execution.h"
 #include "runtime/exec/park.h"
-#include "runtime/exec/session.h"
 
 namespace radl {
 
@@ -15,16 +15,16 @@ namespace radl {
 
 // Create, and the second half of a replacement. Something of that address that is still recorded is removed
 // first.
-Async<Status> make_resource(Session& session, Park& park, const Action& action);
-Async<Status> update_resource(Session& session, Park& park, const Action& action);
+Async<Status> make_resource(Execution& execution, Park& park, const Action& action);
+Async<Status> update_resource(Execution& execution, Park& park, const Action& action);
 // Delete, and the first half of a replacement. Ok when it is not recorded (any more).
-Async<Status> remove_resource(Session& session, Park& park, std::string address, bool keep_steps);
+Async<Status> remove_resource(Execution& execution, Park& park, std::string address, bool keep_steps);
 
 // Asks until the cloud says that it is gone, and no look shows it any more.
-Async<Status> destroy_and_wait(Session& session, Park& park, Cloud& cloud, ResourceRecord record);
+Async<Status> destroy_and_wait(Execution& execution, Park& park, Cloud& cloud, ResourceRecord record);
 // Its two halves: the request, and what proves that it was done.
-Asked ask_to_destroy(Session& session, Cloud& cloud, const ResourceRecord& record);
-Async<std::unique_ptr<Sight>> look_for_gone(Session& session, Park& park, Cloud& cloud,
+Asked ask_to_destroy(Execution& execution, Cloud& cloud, const ResourceRecord& record);
+Async<std::unique_ptr<Sight>> look_for_gone(Execution& execution, Park& park, Cloud& cloud,
                                             const ResourceRecord& record);
 // Asks for what the record's spec says, in as many requests as the cloud takes for it, until a look shows it.
 struct Changing {
@@ -34,7 +34,7 @@ struct Changing {
 };
 // `before`: the spec that it was asked for with last; of the tags there, those that the record lacks go.
 // `nothing_to_ask`: the look alone. `shown`: of carry_shown(); null if no plan asks for it.
-Async<Changing> change_resource(Session& session, Park& park, Cloud& cloud, ResourceRecord record,
+Async<Changing> change_resource(Execution& execution, Park& park, Cloud& cloud, ResourceRecord record,
                                 Json before = Json::object(), bool nothing_to_ask = false,
                                 Json shown = nullptr);
 // Waits until what `token` made is there, or proven not to be: then `seen` is empty. Something that will
@@ -44,7 +44,8 @@ struct Found {
   std::unique_ptr<Seen> seen;
   std::string why;
 };
-Async<Found> wait_for_made(Session& session, Park& park, Cloud& cloud, ResourceRecord record, Watch watch);
+Async<Found> wait_for_made(Execution& execution, Park& park, Cloud& cloud, ResourceRecord record,
+                           Watch watch);
 // Of what a look shows of it, not Pending: whether it will do, and why not.
 bool is_made(const Seen& seen);
 std::string why_unfit(const Seen& seen);
@@ -56,13 +57,14 @@ struct StepDone {
   bool left_running = false;  // a job that runs on without this run; `status` is kLeftRunning
 };
 // Holds its thread. `deadline` is of the whole configuration; a training has none.
-StepDone run_step(Session& session, const Action& action, std::chrono::steady_clock::time_point deadline);
+StepDone run_step(Execution& execution, const Action& action, std::chrono::steady_clock::time_point deadline);
 
 // The services that the plan stops for a step (Action::spec, "stops"), on those of its nodes that are there.
-Status stop_services(Session& session, const Action& action, std::chrono::steady_clock::time_point deadline);
+Status stop_services(Execution& execution, const Action& action,
+                     std::chrono::steady_clock::time_point deadline);
 
 // The step with every value that is known now, secrets included; Invalid names what is missing.
-Result<ir::Step> resolved_step(Session& session, const ir::Step& step);
+Result<ir::Step> resolved_step(Execution& execution, const ir::Step& step);
 
 // What a cloud shows of a machine, with what only a connection tells: its host key.
 Json attributes_now(const ResourceRecord& record, Json seen);
@@ -70,13 +72,13 @@ Json attributes_now(const ResourceRecord& record, Json seen);
 // changed the tags. Those are the attributes that Cloud::marks_of() writes.
 Json with_marked_attributes(const Cloud& cloud, const Context& context, const Order& recorded, Json seen);
 // What an action makes, as far as it is known before it is made, where that one of its offers is taken.
-ResourceRecord wanted_record(Session& session, const Action& action, size_t offer);
-Result<Cloud*> cloud_of(Session& session, const std::string& id);
+ResourceRecord wanted_record(Execution& execution, const Action& action, size_t offer);
+Result<Cloud*> cloud_of(Execution& execution, const std::string& id);
 // Tells of a retry as an event.
-void tell_retry(Session& session, const std::string& id, const Status& error, int attempt,
+void tell_retry(Execution& execution, const std::string& id, const Status& error, int attempt,
                 std::chrono::milliseconds wait);
 // Hooks that do so and end waits on Ctrl-C.
 struct RetryHooks;
-RetryHooks retry_hooks(Session& session, const std::string& id);
+RetryHooks retry_hooks(Execution& execution, const std::string& id);
 
 }  // namespace radl

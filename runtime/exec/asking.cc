@@ -16,27 +16,27 @@ constexpr std::chrono::minutes kLongestAskedFor(10);
 
 }  // namespace
 
-void tell_phase(Session& session, const ResourceRecord& record, const char* phase) {
-  if (record.is_node()) tell_node_phase(session, record.address, phase);
+void tell_phase(Execution& execution, const ResourceRecord& record, const char* phase) {
+  if (record.is_node()) tell_node_phase(execution, record.address, phase);
 }
 
-void tell_node_phase(Session& session, const std::string& address, const char* phase) {
+void tell_node_phase(Execution& execution, const std::string& address, const char* phase) {
   Event event;
   event.kind = EventKind::NodePhase;
   event.id = address;
   event.node = address;
   event.data = {{"phase", phase}};
-  session.events.emit(std::move(event));
+  execution.events.emit(std::move(event));
 }
 
-void tell(Session& session, const std::string& id, std::string message) {
+void tell(Execution& execution, const std::string& id, std::string message) {
   Event event;
   event.id = id;
   event.message = std::move(message);
-  session.events.emit(std::move(event));
+  execution.events.emit(std::move(event));
 }
 
-Order order_for(Session& session, const ResourceRecord& record) {
+Order order_for(Execution& execution, const ResourceRecord& record) {
   Order order;
   order.address = record.address;
   order.type = record.type;
@@ -45,28 +45,29 @@ Order order_for(Session& session, const ResourceRecord& record) {
   order.id = record.id;
   order.attributes = record.attributes;
   for (const std::string& need : record.needs) {
-    if (std::optional<ResourceRecord> needed = session.resource(need))
+    if (std::optional<ResourceRecord> needed = execution.resource(need))
       order.references[need] = {needed->type, needed->id, needed->attributes};
   }
   return order;
 }
 
-Context asking(Session& session, const std::string& address) {
-  return session.context(address, session.in(kAskDeadline));
+Context asking(Execution& execution, const std::string& address) {
+  return execution.context(address, execution.in(kAskDeadline));
 }
 
-Scheduler::TimePoint shows_by(Session& session, const Cloud& cloud, const ResourceRecord& record) {
+Scheduler::TimePoint shows_by(Execution& execution, const Cloud& cloud, const ResourceRecord& record) {
   const milliseconds settles = cloud.settles_after();
-  std::chrono::duration<double> age(session.world().clock.wall_seconds() - record.created_at);
+  std::chrono::duration<double> age(execution.world().clock.wall_seconds() - record.created_at);
   // A clock that was set back makes nothing younger than it can be.
-  if (age < age.zero() || age >= settles) return session.in(age < age.zero() ? settles : milliseconds(0));
-  return session.in(settles - std::chrono::floor<milliseconds>(age));
+  if (age < age.zero() || age >= settles) return execution.in(age < age.zero() ? settles : milliseconds(0));
+  return execution.in(settles - std::chrono::floor<milliseconds>(age));
 }
 
-std::optional<milliseconds> until_shown(Session& session, const Cloud& cloud, Scheduler::TimePoint shown) {
-  const auto now = session.world().clock.now();
+std::optional<milliseconds> until_shown(Execution& execution, const Cloud& cloud,
+                                        Scheduler::TimePoint shown) {
+  const auto now = execution.world().clock.now();
   if (now >= shown) return std::nullopt;
-  const auto then = std::min(shown, session.in(cloud.pace().longest));
+  const auto then = std::min(shown, execution.in(cloud.pace().longest));
   return std::chrono::ceil<milliseconds>(then - now);
 }
 
@@ -91,32 +92,32 @@ Json with_marked_attributes(const Cloud& cloud, const Context& context, const Or
   return seen;
 }
 
-std::optional<milliseconds> next_attempt(Session& session, const std::string& id, const Status& error,
+std::optional<milliseconds> next_attempt(Execution& execution, const std::string& id, const Status& error,
                                          int& attempt, double retry_after) {
-  if (!may_work_later(error.code()) || attempt >= session.options().attempts) return std::nullopt;
+  if (!may_work_later(error.code()) || attempt >= execution.options().attempts) return std::nullopt;
   const std::chrono::duration<double> asked_for(retry_after);
-  const milliseconds own = backoff(session.options(), attempt, session.world().random);
+  const milliseconds own = backoff(execution.options(), attempt, execution.world().random);
   const milliseconds wait = std::max(
       own,
       std::chrono::ceil<milliseconds>(std::min<std::chrono::duration<double>>(asked_for, kLongestAskedFor)));
-  tell_retry(session, id, error, attempt, wait);
+  tell_retry(execution, id, error, attempt, wait);
   ++attempt;
   return wait;
 }
 
 Async<bool> Attempts::again(Status error, double retry_after) {
-  const std::optional<milliseconds> wait = next_attempt(session_, id_, error, attempt_, retry_after);
+  const std::optional<milliseconds> wait = next_attempt(execution_, id_, error, attempt_, retry_after);
   if (!wait) co_return false;
   bool waited = co_await park_.during(*wait);
   co_return waited;
 }
 
-Result<Cloud*> cloud_of(Session& session, const std::string& id) {
-  if (Cloud* cloud = session.run.clouds->find(id)) return cloud;
-  return session.run.clouds->why_not(id);
+Result<Cloud*> cloud_of(Execution& execution, const std::string& id) {
+  if (Cloud* cloud = execution.run.clouds->find(id)) return cloud;
+  return execution.run.clouds->why_not(id);
 }
 
-void tell_retry(Session& session, const std::string& id, const Status& error, int attempt,
+void tell_retry(Execution& execution, const std::string& id, const Status& error, int attempt,
                 milliseconds wait) {
   Event event;
   event.kind = EventKind::ActionRetry;
@@ -125,26 +126,26 @@ void tell_retry(Session& session, const std::string& id, const Status& error, in
   event.data = {{"attempt", attempt},
                 {"wait_seconds", static_cast<double>(wait.count()) / 1000},
                 {"code", code_name(error.code())}};
-  session.events.emit(std::move(event));
+  execution.events.emit(std::move(event));
 }
 
-RetryHooks retry_hooks(Session& session, const std::string& id) {
+RetryHooks retry_hooks(Execution& execution, const std::string& id) {
   RetryHooks hooks;
-  hooks.stop = session.finishing();
-  hooks.on_retry = [&session, id](const Status& error, int attempt, milliseconds wait) {
-    tell_retry(session, id, error, attempt, wait);
+  hooks.stop = execution.finishing();
+  hooks.on_retry = [&execution, id](const Status& error, int attempt, milliseconds wait) {
+    tell_retry(execution, id, error, attempt, wait);
   };
   return hooks;
 }
 
-Asked ask_to_destroy(Session& session, Cloud& cloud, const ResourceRecord& record) {
-  if (Status held = session.store().still_held(); !held.ok()) return Asked::refused(std::move(held));
-  return cloud.ask_destroy(asking(session, record.address), order_for(session, record));
+Asked ask_to_destroy(Execution& execution, Cloud& cloud, const ResourceRecord& record) {
+  if (Status held = execution.store().still_held(); !held.ok()) return Asked::refused(std::move(held));
+  return cloud.ask_destroy(asking(execution, record.address), order_for(execution, record));
 }
 
-Async<std::unique_ptr<Sight>> look_for_gone(Session& session, Park& park, Cloud& cloud,
+Async<std::unique_ptr<Sight>> look_for_gone(Execution& execution, Park& park, Cloud& cloud,
                                             const ResourceRecord& record) {
-  Watch watch{Watch::For::Gone, "", record.id, record.address, {}, session.in(kDestroyDeadline)};
+  Watch watch{Watch::For::Gone, "", record.id, record.address, {}, execution.in(kDestroyDeadline)};
   return park.sight(cloud, std::move(watch));
 }
 
@@ -154,17 +155,17 @@ Status stopped_before_it_showed(const std::string& address) {
 
 Status stopped_before_it_was_asked() { return {Code::Cancelled, "stopped before it was asked for"}; }
 
-Async<Status> destroy_and_wait(Session& session, Park& park, Cloud& cloud, ResourceRecord record) {
-  Attempts attempts(session, park, record.address);
-  const auto shown = shows_by(session, cloud, record);
+Async<Status> destroy_and_wait(Execution& execution, Park& park, Cloud& cloud, ResourceRecord record) {
+  Attempts attempts(execution, park, record.address);
+  const auto shown = shows_by(execution, cloud, record);
   while (true) {
-    Asked asked = ask_to_destroy(session, cloud, record);
+    Asked asked = ask_to_destroy(execution, cloud, record);
     if (asked.answer == Asked::Answer::Accepted) {
-      std::unique_ptr<Sight> sight = co_await look_for_gone(session, park, cloud, record);
+      std::unique_ptr<Sight> sight = co_await look_for_gone(execution, park, cloud, record);
       co_return sight->status;
     }
     if (asked.status.code() == Code::NotFound) {
-      const std::optional<milliseconds> wait = until_shown(session, cloud, shown);
+      const std::optional<milliseconds> wait = until_shown(execution, cloud, shown);
       if (!wait) co_return Status();
       bool waited = co_await park.during(*wait);
       if (!waited) co_return stopped_before_it_showed(record.address);
@@ -175,7 +176,8 @@ Async<Status> destroy_and_wait(Session& session, Park& park, Cloud& cloud, Resou
   }
 }
 
-Async<Found> wait_for_made(Session& session, Park& park, Cloud& cloud, ResourceRecord record, Watch watch) {
+Async<Found> wait_for_made(Execution& execution, Park& park, Cloud& cloud, ResourceRecord record,
+                           Watch watch) {
   Found found;
   std::unique_ptr<Sight> sight = co_await park.sight(cloud, std::move(watch));
   found.status = sight->status;
@@ -186,8 +188,8 @@ Async<Found> wait_for_made(Session& session, Park& park, Cloud& cloud, ResourceR
   }
   found.why = why_unfit(*sight->seen);
   record.id = sight->seen->id;
-  record.created_at = session.world().clock.wall_seconds();
-  found.status = co_await destroy_and_wait(session, park, cloud, record);
+  record.created_at = execution.world().clock.wall_seconds();
+  found.status = co_await destroy_and_wait(execution, park, cloud, record);
   co_return found;
 }
 

@@ -20,38 +20,38 @@ std::vector<std::string> united(std::vector<std::string> names, const std::vecto
   return names;
 }
 
-Watch watch_of(Session& session, const Cloud& cloud, const ResourceRecord& record, Watch::For what) {
+Watch watch_of(Execution& execution, const Cloud& cloud, const ResourceRecord& record, Watch::For what) {
   return {what,
           "",
           record.id,
           record.address,
-          session.in(cloud.settles_after()),
-          session.in(std::max(session.options().create_deadline, cloud.settles_after())),
+          execution.in(cloud.settles_after()),
+          execution.in(std::max(execution.options().create_deadline, cloud.settles_after())),
           true,
           record.spec};
 }
 
 // Until the cloud has taken the last request that it takes: of a change in several parts each waits for what
 // the one before it has begun.
-Async<Changing> ask_for_change(Session& session, Park& park, Cloud& cloud, ResourceRecord record, Json before,
-                               Json planned) {
-  Attempts attempts(session, park, record.address);
-  const auto shown = shows_by(session, cloud, record);
+Async<Changing> ask_for_change(Execution& execution, Park& park, Cloud& cloud, ResourceRecord record,
+                               Json before, Json planned) {
+  Attempts attempts(execution, park, record.address);
+  const auto shown = shows_by(execution, cloud, record);
   Changing result;
   while (true) {
-    Order order = order_for(session, record);
+    Order order = order_for(execution, record);
     order.spec = with_tags_to_take_away(before, std::move(order.spec));
     if (!planned.is_null()) carry_shown(order, planned);
-    if (Status held = session.store().still_held(); !held.ok()) {
+    if (Status held = execution.store().still_held(); !held.ok()) {
       result.status = std::move(held);
       co_return result;
     }
-    Asked asked = cloud.ask_update(asking(session, record.address), order);
+    Asked asked = cloud.ask_update(asking(execution, record.address), order);
     result.status = asked.status;
     if (asked.answer == Asked::Answer::Accepted) {
       if (!asked.again) co_return result;
       result.certain = false;  // a part of it is done
-      Watch watch = watch_of(session, cloud, record, Watch::For::There);
+      Watch watch = watch_of(execution, cloud, record, Watch::For::There);
       std::unique_ptr<Sight> sight = co_await park.sight(cloud, watch);
       result.status = sight->status;
       if (!sight->status.ok()) co_return result;
@@ -62,8 +62,8 @@ Async<Changing> ask_for_change(Session& session, Park& park, Cloud& cloud, Resou
       continue;
     }
     if (asked.answer == Asked::Answer::Unknown) result.certain = false;
-    if (result.status.code() == Code::NotFound && session.world().clock.now() < shown) {
-      bool waited = co_await park.until(std::min(shown, session.in(cloud.pace().longest)));
+    if (result.status.code() == Code::NotFound && execution.world().clock.now() < shown) {
+      bool waited = co_await park.until(std::min(shown, execution.in(cloud.pace().longest)));
       if (!waited) co_return result;
       continue;
     }
@@ -73,13 +73,13 @@ Async<Changing> ask_for_change(Session& session, Park& park, Cloud& cloud, Resou
 }
 
 // Writes radlc's own tags again. Unsupported: the change itself does.
-Async<Status> write_marks(Session& session, Park& park, Cloud& cloud, ResourceRecord record) {
+Async<Status> write_marks(Execution& execution, Park& park, Cloud& cloud, ResourceRecord record) {
   auto* marking = dynamic_cast<TakesOver*>(&cloud);
   if (!marking) co_return Status(Code::Unsupported, record.cloud + " has no tags");
-  Attempts attempts(session, park, record.address);
+  Attempts attempts(execution, park, record.address);
   while (true) {
-    if (Status held = session.store().still_held(); !held.ok()) co_return held;
-    Status marked = marking->write_marks(asking(session, record.address), order_for(session, record));
+    if (Status held = execution.store().still_held(); !held.ok()) co_return held;
+    Status marked = marking->write_marks(asking(execution, record.address), order_for(execution, record));
     if (marked.ok() || marked.code() == Code::Unsupported) co_return marked;
     bool again = co_await attempts.again(marked);
     if (!again) co_return marked;
@@ -98,13 +98,13 @@ Json shown_in(const Action& action) {
 
 }  // namespace
 
-Async<Changing> change_resource(Session& session, Park& park, Cloud& cloud, ResourceRecord record,
+Async<Changing> change_resource(Execution& execution, Park& park, Cloud& cloud, ResourceRecord record,
                                 Json before, bool nothing_to_ask, Json shown) {
   Changing result;
   if (!nothing_to_ask)
-    result = co_await ask_for_change(session, park, cloud, record, std::move(before), std::move(shown));
+    result = co_await ask_for_change(execution, park, cloud, record, std::move(before), std::move(shown));
   if (!result.status.ok()) co_return result;
-  Watch watch = watch_of(session, cloud, record, Watch::For::Changed);
+  Watch watch = watch_of(execution, cloud, record, Watch::For::Changed);
   std::unique_ptr<Sight> sight = co_await park.sight(cloud, watch);
   result.status = sight->status;
   result.certain = sight->status.ok();
@@ -120,13 +120,13 @@ Async<Changing> change_resource(Session& session, Park& park, Cloud& cloud, Reso
   co_return result;
 }
 
-Async<Status> update_resource(Session& session, Park& park, const Action& action) {
-  Result<Cloud*> cloud = cloud_of(session, action.cloud);
+Async<Status> update_resource(Execution& execution, Park& park, const Action& action) {
+  Result<Cloud*> cloud = cloud_of(execution, action.cloud);
   if (!cloud.ok()) co_return cloud.status();
-  std::optional<ResourceRecord> before = session.resource(action.id);
+  std::optional<ResourceRecord> before = execution.resource(action.id);
   if (!before) co_return Status(Code::NotFound, action.id + " is not in the state");
   // In an earlier round of this run it was asked for, and nobody knows what came of it: one intent for both.
-  std::optional<Intent> left = session.take_unresolved(action.id);
+  std::optional<Intent> left = execution.take_unresolved(action.id);
   if (!left) {
     Intent intent;
     intent.kind = Intent::Kind::Update;
@@ -139,7 +139,7 @@ Async<Status> update_resource(Session& session, Park& park, const Action& action
     const Recorder::Written begun = opening.take();
     if (!begun.ok()) co_return begun.status();
     intent.id = begun->front();
-    if (session.stop_starting()) {
+    if (execution.stop_starting()) {
       Async<Status> undone = park.write([id = intent.id] { return closing_of(id, nullptr); });
       co_await undone.finished();
       Status closed = undone.take();
@@ -159,7 +159,7 @@ Async<Status> update_resource(Session& session, Park& park, const Action& action
   bool marks_alone = false;  // then there is nothing to ask for, and some resources are never changed
   const bool marked = std::any_of(action.changes.begin(), action.changes.end(), is_mark);
   if (marked) {
-    Async<Status> marking = write_marks(session, park, **cloud, record);
+    Async<Status> marking = write_marks(execution, park, **cloud, record);
     co_await marking.finished();
     changed.status = marking.take();
     marks_alone = changed.status.ok() && std::all_of(action.changes.begin(), action.changes.end(), is_mark);
@@ -167,22 +167,22 @@ Async<Status> update_resource(Session& session, Park& park, const Action& action
   }
   Json shown = shown_in(action);
   if (changed.status.ok())
-    changed =
-        co_await change_resource(session, park, **cloud, record, before->spec, marks_alone, std::move(shown));
+    changed = co_await change_resource(execution, park, **cloud, record, before->spec, marks_alone,
+                                       std::move(shown));
   // It stays open where nobody knows what came of it: the next run takes over what the cloud shows.
   if (!changed.certain) {
-    session.put_unresolved(intent);
+    execution.put_unresolved(intent);
     Async<Status> writing = park.write([&intent] { return putting_of(intent.resource); });
     co_await writing.finished();
     if (Status put = writing.take(); !put.ok()) co_return put;
-    session.put(intent.resource);
+    execution.put(intent.resource);
     co_return changed.status;
   }
   if (changed.status.ok()) {
     record.attributes = attributes_now(record, std::move(changed.seen->attributes));
     if (marked)
-      record.attributes = with_marked_attributes(**cloud, session.context(action.id, {}),
-                                                 order_for(session, *before), std::move(record.attributes));
+      record.attributes = with_marked_attributes(**cloud, execution.context(action.id, {}),
+                                                 order_for(execution, *before), std::move(record.attributes));
     record.price_per_hour = action.price_per_hour;
   }
   const ResourceRecord* now = changed.status.ok() ? &record : nullptr;
@@ -190,35 +190,35 @@ Async<Status> update_resource(Session& session, Park& park, const Action& action
   co_await closing.finished();
   if (Status closed = closing.take(); !closed.ok()) co_return closed;
   if (!changed.status.ok()) co_return changed.status;
-  session.put(record);
+  execution.put(record);
   if (!was_stopped && !restarts) co_return Status();
-  session.drop_connection(action.id);
-  Status reached = co_await wait_until_reachable(session, park, action.id);
+  execution.drop_connection(action.id);
+  Status reached = co_await wait_until_reachable(execution, park, action.id);
   co_return reached;
 }
 
 namespace {
 
-// One resource being removed, from one wait to the next. Its record stays in the session: what waits holds no
-// copy of it.
+// One resource being removed, from one wait to the next. Its record stays in the execution: what waits holds
+// no copy of it.
 class Removing {
  public:
   // `address` outlives this.
-  Removing(Session& session, const std::string& address) : session_(session), address_(address) {}
+  Removing(Execution& execution, const std::string& address) : execution_(execution), address_(address) {}
 
   enum class Next { Open, Ask, Look, Pause, Close, Over };
   std::chrono::milliseconds pause{};  // of Pause
 
   // Over: it is not recorded (any more), or its cloud is not there.
   Next begin() {
-    std::optional<ResourceRecord> record = session_.resource(address_);
+    std::optional<ResourceRecord> record = execution_.resource(address_);
     if (!record) return Next::Over;
-    Result<Cloud*> cloud = cloud_of(session_, record->cloud);
+    Result<Cloud*> cloud = cloud_of(execution_, record->cloud);
     if (!cloud.ok()) return end(cloud.status());
     cloud_ = *cloud;
     before_ = record->status;
-    session_.drop_connection(address_);
-    tell_phase(session_, *record, "destroying");
+    execution_.drop_connection(address_);
+    tell_phase(execution_, *record, "destroying");
     return Next::Open;
   }
 
@@ -239,24 +239,26 @@ class Removing {
   Next opened(Status status) {
     if (!status.ok()) return end(std::move(status));
     put_status(ResourceStatus::Deleting);
-    if (!session_.stop_starting()) return Next::Ask;
+    if (!execution_.stop_starting()) return Next::Ask;
     put_status(before_);
     untouched_ = true;
     return end(stopped_before_it_was_asked());
   }
 
   Next ask() {
-    Asked asked = ask_to_destroy(session_, *cloud_, record());
+    Asked asked = ask_to_destroy(execution_, *cloud_, record());
     if (asked.answer == Asked::Answer::Accepted) return Next::Look;
     if (asked.status.code() == Code::NotFound) return wait_until_shown();
-    const auto wait = next_attempt(session_, address_, asked.status, attempt_, asked.retry_after);
+    const auto wait = next_attempt(execution_, address_, asked.status, attempt_, asked.retry_after);
     end(std::move(asked.status));
     if (!wait) return Next::Close;
     pause = *wait;
     return Next::Pause;
   }
 
-  Async<std::unique_ptr<Sight>> look(Park& park) { return look_for_gone(session_, park, *cloud_, record()); }
+  Async<std::unique_ptr<Sight>> look(Park& park) {
+    return look_for_gone(execution_, park, *cloud_, record());
+  }
   Next take(std::unique_ptr<Sight> sight) { return end(std::move(sight->status)); }
 
   Async<Status> close(Park& park, bool keep_steps) {
@@ -274,16 +276,16 @@ class Removing {
     if (!status.ok()) {
       why_ = std::make_unique<Status>(std::move(status));
     } else if (!why_) {
-      session_.remove_resource(address_, keep_steps);
+      execution_.remove_resource(address_, keep_steps);
     }
   }
   Status status() { return why_ ? std::move(*why_) : Status(); }
 
  private:
-  ResourceRecord record() const { return session_.resource(address_).value_or(ResourceRecord()); }
+  ResourceRecord record() const { return execution_.resource(address_).value_or(ResourceRecord()); }
   // It may only not show yet: gone for good when it is old enough to show.
   Next wait_until_shown() {
-    const auto wait = until_shown(session_, *cloud_, shows_by(session_, *cloud_, record()));
+    const auto wait = until_shown(execution_, *cloud_, shows_by(execution_, *cloud_, record()));
     if (!wait) return end(Status());
     end(stopped_before_it_showed(address_));
     pause = *wait;
@@ -296,10 +298,10 @@ class Removing {
   void put_status(ResourceStatus status) {
     ResourceRecord marked = record();
     marked.status = status;
-    session_.put(marked);
+    execution_.put(marked);
   }
 
-  Session& session_;
+  Execution& execution_;
   const std::string& address_;
   Cloud* cloud_ = nullptr;
   long long intent_ = 0;  // 0: none was opened
@@ -311,9 +313,9 @@ class Removing {
 
 }  // namespace
 
-Async<Status> remove_resource(Session& session, Park& park, std::string address, bool keep_steps) {
+Async<Status> remove_resource(Execution& execution, Park& park, std::string address, bool keep_steps) {
   using Next = Removing::Next;
-  Removing removing(session, address);
+  Removing removing(execution, address);
   Next next = removing.begin();
   while (next != Next::Over) {
     if (next == Next::Ask) {

@@ -18,25 +18,25 @@ namespace radl {
 namespace {
 
 // The intent as it stands in the journal, and in it the record as far as it is known.
-Intent intent_of(Session& session, const Action& action, const OpenCreation& open) {
+Intent intent_of(Execution& execution, const Action& action, const OpenCreation& open) {
   Intent intent;
   intent.id = open.intent;
   intent.kind = Intent::Kind::Create;
   intent.address = action.id;
   intent.token = open.token;
-  intent.resource = wanted_record(session, action, open.offer);
+  intent.resource = wanted_record(execution, action, open.offer);
   intent.resource.token = open.token;
   return intent;
 }
 
-Watch watch_for_made(Session& session, const Cloud& cloud, const Action& action, const OpenCreation& open,
+Watch watch_for_made(Execution& execution, const Cloud& cloud, const Action& action, const OpenCreation& open,
                      bool accepted) {
   return {Watch::For::There,
           open.token,
           "",
           action.id,
-          session.in(cloud.settles_after()),
-          session.in(std::max(session.options().create_deadline, cloud.settles_after())),
+          execution.in(cloud.settles_after()),
+          execution.in(std::max(execution.options().create_deadline, cloud.settles_after())),
           accepted};
 }
 
@@ -49,30 +49,30 @@ Status not_known(const Status& asked, const Status& found) {
       .with_hint(asked.hint().empty() ? found.hint() : asked.hint());
 }
 
-// Opens the intent. The creation is the session's from then on until its intent is closed.
-Async<Status> open_intent(Session& session, Park& park, const Action& action, size_t offer) {
-  OpenCreation open{0, random_token(session.world().random), offer};
-  if (session.node(action.id)) tell_node_phase(session, action.id, "creating");
+// Opens the intent. The creation is the execution's from then on until its intent is closed.
+Async<Status> open_intent(Execution& execution, Park& park, const Action& action, size_t offer) {
+  OpenCreation open{0, random_token(execution.world().random), offer};
+  if (execution.node(action.id)) tell_node_phase(execution, action.id, "creating");
   Async<Recorder::Written> writing =
-      park.written([&] { return opening_of(intent_of(session, action, open)); });
+      park.written([&] { return opening_of(intent_of(execution, action, open)); });
   co_await writing.finished();
   const Recorder::Written begun = writing.take();
   if (!begun.ok()) co_return begun.status();
   open.intent = begun->front();
-  session.put_open_creation(action.id, std::move(open));
+  execution.put_open_creation(action.id, std::move(open));
   co_return Status();
 }
 
 // Closes the intent with what has come of it. The record is made when it is written.
-Async<Status> record_made(Session& session, Park& park, const Action& action, const OpenCreation& open,
+Async<Status> record_made(Execution& execution, Park& park, const Action& action, const OpenCreation& open,
                           std::unique_ptr<Seen> made, bool unfinished) {
   std::unique_ptr<ResourceRecord> record;
   Async<Status> writing = park.write([&] {
-    record = std::make_unique<ResourceRecord>(intent_of(session, action, open).resource);
+    record = std::make_unique<ResourceRecord>(intent_of(execution, action, open).resource);
     record->id = std::move(made->id);
     record->attributes = std::move(made->attributes);
     if (unfinished) record->spec = laid_over(record->spec, with_tags_of(record->spec, made->spec));
-    record->created_at = session.world().clock.wall_seconds();
+    record->created_at = execution.world().clock.wall_seconds();
     return closing_of(open.intent, record.get());
   });
   co_await writing.finished();
@@ -81,8 +81,8 @@ Async<Status> record_made(Session& session, Park& park, const Action& action, co
     co_return std::move(recorded).at(action.id +
                                      " was created and is in the journal, but could not be recorded");
   }
-  (void)session.take_open_creation(action.id);
-  session.put(*record);
+  (void)execution.take_open_creation(action.id);
+  execution.put(*record);
   co_return Status();
 }
 
@@ -92,8 +92,8 @@ class Creating {
  public:
   // `action` outlives this. `open`: what an earlier round of this run asked for, and nobody knows what came
   // of it; nullptr: nothing.
-  Creating(Session& session, Cloud& cloud, const Action& action, const OpenCreation* open)
-      : session_(session), cloud_(cloud), action_(action), open_(open), offer_(action.chosen) {}
+  Creating(Execution& execution, Cloud& cloud, const Action& action, const OpenCreation* open)
+      : execution_(execution), cloud_(cloud), action_(action), open_(open), offer_(action.chosen) {}
 
   enum class Next { Open, Ask, Look, Remove, Close, Pause, Made, Recorded, Over };
   std::chrono::milliseconds pause{};  // of Pause
@@ -102,7 +102,7 @@ class Creating {
 
   // Of Open, Remove, Close and Made.
   Async<Status> work(Next what, Park& park) {
-    if (what == Next::Open) return open_intent(session_, park, action_, offer_);
+    if (what == Next::Open) return open_intent(execution_, park, action_, offer_);
     if (what == Next::Remove) return remove(park);
     return what == Next::Close ? close(park) : record(park);
   }
@@ -115,9 +115,9 @@ class Creating {
 
   Next ask() {
     // Without the lock another run may have closed the intent: nobody would know of what is made now.
-    if (Status held = session_.store().still_held(); !held.ok()) return end(std::move(held));
-    Asked asked = cloud_.ask_create(asking(session_, action_.id),
-                                    order_for(session_, intent_of(session_, action_, *open_).resource));
+    if (Status held = execution_.store().still_held(); !held.ok()) return end(std::move(held));
+    Asked asked = cloud_.ask_create(asking(execution_, action_.id),
+                                    order_for(execution_, intent_of(execution_, action_, *open_).resource));
     accepted_ = asked.answer == Asked::Answer::Accepted;
     more_ = asked.again;
     retry_after_ = asked.retry_after;
@@ -127,7 +127,7 @@ class Creating {
   }
 
   Async<std::unique_ptr<Sight>> look(Park& park) {
-    return park.sight(cloud_, watch_for_made(session_, cloud_, action_, *open_, accepted_));
+    return park.sight(cloud_, watch_for_made(execution_, cloud_, action_, *open_, accepted_));
   }
   Next take(std::unique_ptr<Sight> sight) {
     if (!sight->status.ok()) return end(not_known(why(), sight->status));
@@ -148,19 +148,19 @@ class Creating {
  private:
   Next opened(Status status) {
     if (!status.ok()) return end(std::move(status));
-    open_ = session_.open_creation(action_.id);
+    open_ = execution_.open_creation(action_.id);
     attempt_ = 1;
-    if (!session_.stop_starting()) return Next::Ask;
+    if (!execution_.stop_starting()) return Next::Ask;
     keep(stopped_before_it_was_asked());
     return give_up();
   }
 
   // What will never become ready.
   Async<Status> remove(Park& park) {
-    ResourceRecord record = intent_of(session_, action_, *open_).resource;
+    ResourceRecord record = intent_of(execution_, action_, *open_).resource;
     record.id = seen_->id;
-    record.created_at = session_.world().clock.wall_seconds();
-    return destroy_and_wait(session_, park, cloud_, std::move(record));
+    record.created_at = execution_.world().clock.wall_seconds();
+    return destroy_and_wait(execution_, park, cloud_, std::move(record));
   }
   Next removed(const Status& status) {
     if (!status.ok()) return end(not_known(why(), status));
@@ -172,8 +172,8 @@ class Creating {
 
   Async<Status> record(Park& park) {
     offer_ = open_->offer;
-    unfinished_ = accepted_ ? more_ : !shows(*seen_, wanted_record(session_, action_, offer_).spec);
-    return record_made(session_, park, action_, *open_, std::move(seen_), unfinished_);
+    unfinished_ = accepted_ ? more_ : !shows(*seen_, wanted_record(execution_, action_, offer_).spec);
+    return record_made(execution_, park, action_, *open_, std::move(seen_), unfinished_);
   }
 
   Next end(Status why) {
@@ -193,7 +193,7 @@ class Creating {
   }
 
   Next ask_again() {
-    const auto wait = next_attempt(session_, action_.id, why(), attempt_, retry_after_);
+    const auto wait = next_attempt(execution_, action_.id, why(), attempt_, retry_after_);
     if (!wait) return give_up();
     pause = *wait;
     return Next::Pause;
@@ -207,35 +207,35 @@ class Creating {
 
   Async<Status> close(Park& park) {
     const long long intent = std::exchange(open_, nullptr)->intent;
-    (void)session_.take_open_creation(action_.id);
+    (void)execution_.take_open_creation(action_.id);
     return park.write([intent] { return closing_of(intent, nullptr); });
   }
   Next closed(Status status) {
     if (!status.ok()) return end(std::move(status));
     if (anew_) {
-      const auto wait = next_attempt(session_, action_.id, *why_, token_);
+      const auto wait = next_attempt(execution_, action_.id, *why_, token_);
       if (!wait) return Next::Over;
       pause = *wait;
       return Next::Pause;
     }
     if (!why_) return Next::Open;  // of an earlier round: it is made now
     const bool another =
-        why_->code() == Code::Quota && offer_ + 1 < action_.offers.size() && !session_.stop_starting();
+        why_->code() == Code::Quota && offer_ + 1 < action_.offers.size() && !execution_.stop_starting();
     if (!another) return Next::Over;
     const Offer& next = action_.offers[++offer_];
     token_ = 1;  // tries of another one are counted anew
     const std::string market = next.facts.market.empty() ? "" : " " + next.facts.market;
     std::string why = why_->message();  // as clouds say it, with a full stop or without
     while (why.ends_with('.')) why.pop_back();
-    tell(session_, action_.id,
+    tell(execution_, action_.id,
          why + ": trying " + next.name + market + (next.zone.empty() ? "" : " in " + next.zone));
     return Next::Open;
   }
 
-  Session& session_;
+  Execution& execution_;
   Cloud& cloud_;
   const Action& action_;
-  const OpenCreation* open_;  // the session's
+  const OpenCreation* open_;  // the execution's
   size_t offer_;
   int attempt_ = 1, token_ = 1;           // tries of one token, and of how many
   bool accepted_ = false, more_ = false;  // of the last request
@@ -248,30 +248,31 @@ class Creating {
 
 // What creating alone could not give. Until it is there the record tells what is: a run that ends in between
 // leaves the rest to the next plan.
-Async<Status> finish_making(Session& session, Park& park, Cloud& cloud, const Action& action, size_t offer) {
-  ResourceRecord whole = session.resource(action.id).value_or(ResourceRecord());
-  whole.spec = wanted_record(session, action, offer).spec;
-  Changing changed = co_await change_resource(session, park, cloud, whole);
+Async<Status> finish_making(Execution& execution, Park& park, Cloud& cloud, const Action& action,
+                            size_t offer) {
+  ResourceRecord whole = execution.resource(action.id).value_or(ResourceRecord());
+  whole.spec = wanted_record(execution, action, offer).spec;
+  Changing changed = co_await change_resource(execution, park, cloud, whole);
   if (!changed.status.ok()) co_return changed.status;
   whole.attributes = attributes_now(whole, std::move(changed.seen->attributes));
   Async<Status> writing = park.write([&whole] { return putting_of(whole); });
   co_await writing.finished();
   if (Status put = writing.take(); !put.ok()) co_return put;
-  session.put(whole);
-  Status reached = co_await wait_until_reachable(session, park, action.id);
+  execution.put(whole);
+  Status reached = co_await wait_until_reachable(execution, park, action.id);
   co_return reached;
 }
 
 Async<Status> over(Status status) { co_return status; }
 
 Async<Status> Creating::settle(Park& park) {
-  return unfinished_ ? finish_making(session_, park, cloud_, action_, offer_)
-                     : wait_until_reachable(session_, park, action_.id);
+  return unfinished_ ? finish_making(execution_, park, cloud_, action_, offer_)
+                     : wait_until_reachable(execution_, park, action_.id);
 }
 
-Async<Status> make(Session& session, Park& park, Cloud& cloud, const Action& action) {
+Async<Status> make(Execution& execution, Park& park, Cloud& cloud, const Action& action) {
   using Next = Creating::Next;
-  Creating creating(session, cloud, action, session.open_creation(action.id));
+  Creating creating(execution, cloud, action, execution.open_creation(action.id));
   Next next = creating.begin();
   while (next != Next::Recorded && next != Next::Over) {
     if (next == Next::Ask) {
@@ -294,16 +295,16 @@ Async<Status> make(Session& session, Park& park, Cloud& cloud, const Action& act
   co_return rest.take();
 }
 
-Async<Status> make_in_place_of(Session& session, Park& park, Cloud& cloud, const Action& action) {
-  Status gone = co_await remove_resource(session, park, action.id, true);
+Async<Status> make_in_place_of(Execution& execution, Park& park, Cloud& cloud, const Action& action) {
+  Status gone = co_await remove_resource(execution, park, action.id, true);
   if (!gone.ok()) co_return gone;
-  Status made = co_await make(session, park, cloud, action);
+  Status made = co_await make(execution, park, cloud, action);
   co_return made;
 }
 
 }  // namespace
 
-ResourceRecord wanted_record(Session& session, const Action& action, size_t offer) {
+ResourceRecord wanted_record(Execution& execution, const Action& action, size_t offer) {
   ResourceRecord record;
   record.address = action.id;
   record.type = action.type;
@@ -311,7 +312,7 @@ ResourceRecord wanted_record(Session& session, const Action& action, size_t offe
   const bool chosen = offer == action.chosen || offer >= action.offers.size();
   record.spec = chosen ? action.spec : offered_spec(action.base_spec, action.offers[offer]);
   record.price_per_hour = chosen ? action.price_per_hour : action.offers[offer].price_per_hour;
-  if (const ir::Node* node = session.node(action.id)) {
+  if (const ir::Node* node = execution.node(action.id)) {
     record.system = node->system;
     record.ordinal = node->ordinal;
     record.number = node->number;
@@ -321,11 +322,12 @@ ResourceRecord wanted_record(Session& session, const Action& action, size_t offe
   return record;
 }
 
-Async<Status> make_resource(Session& session, Park& park, const Action& action) {
-  Result<Cloud*> cloud = cloud_of(session, action.cloud);
+Async<Status> make_resource(Execution& execution, Park& park, const Action& action) {
+  Result<Cloud*> cloud = cloud_of(execution, action.cloud);
   if (!cloud.ok()) return over(cloud.status());
-  const bool is_there = session.resource(action.id).has_value();
-  return is_there ? make_in_place_of(session, park, **cloud, action) : make(session, park, **cloud, action);
+  const bool is_there = execution.resource(action.id).has_value();
+  return is_there ? make_in_place_of(execution, park, **cloud, action)
+                  : make(execution, park, **cloud, action);
 }
 
 }  // namespace radl

@@ -140,9 +140,9 @@ std::string disk_script(const std::vector<DiskMount>& disks, const DiskPlaces& p
   return script;
 }
 
-Status mount_disks(Session& session, const std::string& address, const Context& context) {
-  const ir::Node* node = session.node(address);
-  std::optional<ResourceRecord> record = session.resource(address);
+Status mount_disks(Execution& execution, const std::string& address, const Context& context) {
+  const ir::Node* node = execution.node(address);
+  std::optional<ResourceRecord> record = execution.resource(address);
   if (!node || !record) return {};
   const std::vector<DiskMount> disks = disks_to_mount(*node, record->attributes);
   if (disks.empty()) return {};
@@ -153,7 +153,7 @@ Status mount_disks(Session& session, const std::string& address, const Context& 
                       "absolute path without spaces and quotes",
                       address, disk.index, disk.fstype, disk.path));
   }
-  Result<Remote*> remote = session.handle(address, context.stop).connect();
+  Result<Remote*> remote = execution.handle(address, context.stop).connect();
   if (!remote.ok()) return remote.status();
   const std::string command = "sh -c " + shell_quote(disk_script(disks));
   ExecOptions options;

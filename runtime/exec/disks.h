@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/exec/session.h"
+#include "runtime/exec/execution.h"
 
 namespace radl {
 
@@ -28,6 +28,6 @@ struct DiskPlaces {
 std::string disk_script(const std::vector<DiskMount>& disks, const DiskPlaces& places = {});
 
 // On a machine that has been reached.
-Status mount_disks(Session& session, const std::string& address, const Context& context);
+Status mount_disks(Execution& execution, const std::string& address, const Context& context);
 
 }  // namespace radl

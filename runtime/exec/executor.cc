@@ -25,23 +25,23 @@ size_t count_state(const std::vector<ActionOutcome>& actions, ActionOutcome::Sta
       actions.begin(), actions.end(), [&](const ActionOutcome& outcome) { return outcome.state == state; }));
 }
 
-void tell_start(Session& session, const Plan& plan, const char* command) {
+void tell_start(Execution& execution, const Plan& plan, const char* command) {
   Event event;
   event.kind = EventKind::RunStarted;
   event.data = {{"command", command},
                 {"infrastructure", plan.infrastructure},
                 {"actions", plan.actions.size()},
                 {"plan", to_json(plan)["totals"]}};
-  session.events.emit(std::move(event));
+  execution.events.emit(std::move(event));
 }
 
-void tell_end(Session& session, const RunReport& report) {
+void tell_end(Execution& execution, const RunReport& report) {
   for (const OutputRecord& output : report.outputs) {
     Event event;
     event.kind = EventKind::OutputValue;
     event.id = output.name;
     event.data = {{"value", output.sensitive ? Json() : output.value}, {"sensitive", output.sensitive}};
-    session.events.emit(std::move(event));
+    execution.events.emit(std::move(event));
   }
   Event event;
   event.kind = EventKind::RunFinished;
@@ -49,7 +49,7 @@ void tell_end(Session& session, const RunReport& report) {
   event.data = {
       {"ok", report.status.ok()}, {"seconds", report.seconds}, {"code", code_name(report.status.code())},
       {"done", report.done()},    {"failed", report.failed()}, {"skipped", report.skipped()}};
-  session.events.emit(std::move(event));
+  execution.events.emit(std::move(event));
 }
 
 std::string history_line(const RunReport& report) {
@@ -60,8 +60,8 @@ std::string history_line(const RunReport& report) {
 }
 
 // OnError::Destroy: what this run made goes again, with all that needs it.
-void destroy_what_was_made(Session& session, const Plan& plan, RunReport& report) {
-  Snapshot made = session.snapshot();
+void destroy_what_was_made(Execution& execution, const Plan& plan, RunReport& report) {
+  Snapshot made = execution.snapshot();
   std::set<std::string> by_this_run;
   for (const Action& action : plan.actions) {
     if (action.verb == Verb::Create && !action.is_step) by_this_run.insert(action.id);
@@ -69,7 +69,7 @@ void destroy_what_was_made(Session& session, const Plan& plan, RunReport& report
   std::erase_if(made.resources, [&](const auto& entry) { return !by_this_run.count(entry.first); });
   Plan removal = make_destroy_plan(made);
   RunReport removed;
-  Status status = execute_plan(session, removal, removed);
+  Status status = execute_plan(execution, removal, removed);
   for (const ActionOutcome& outcome : removed.actions) {
     if (outcome.state != ActionOutcome::State::Done) {
       report.leftovers.push_back(leftover_of(outcome));
@@ -79,12 +79,13 @@ void destroy_what_was_made(Session& session, const Plan& plan, RunReport& report
 
 // If another run has applied another file meanwhile, its outputs, sources and secrets stay; of its outputs
 // those get their values that waited for this run's jobs.
-void save_outcome(Session& session, const Plan& plan, const std::string& digest_before, RunReport& report) {
-  const ir::Program& program = *session.run.program;
-  Snapshot now = session.snapshot();
+void save_outcome(Execution& execution, const Plan& plan, const std::string& digest_before,
+                  RunReport& report) {
+  const ir::Program& program = *execution.run.program;
+  Snapshot now = execution.snapshot();
   report.outputs = resolve_outputs(program, now, nullptr);
   state_change::CloseRun close{
-      report.outputs,      session.fingerprints(), plan.source_digest, {}, session.options().command,
+      report.outputs,      execution.fingerprints(), plan.source_digest, {}, execution.options().command,
       history_line(report)};
   for (const ir::Source& source : program.sources) close.source_paths.push_back(source.path);
   if (now.source_digest != digest_before && now.source_digest != plan.source_digest) {
@@ -97,14 +98,14 @@ void save_outcome(Session& session, const Plan& plan, const std::string& digest_
     close.source_digest = now.source_digest;
     close.source_paths = now.source_paths;
   }
-  Status saved = session.store().close_run(std::move(close));
+  Status saved = execution.store().close_run(std::move(close));
   if (!saved.ok() && report.status.ok()) report.status = saved;
 }
 
 // Whoever supervises a job that ends with its nodes is told to let go of it: it would start again what the
 // destroy ends.
-Status end_supervision(Session& session, const Plan& plan) {
-  const Snapshot now = session.snapshot();
+Status end_supervision(Execution& execution, const Plan& plan) {
+  const Snapshot now = execution.snapshot();
   std::set<std::string> ended;
   for (const auto& [id, by] : now.supervised) {
     auto record = now.steps.find(id);
@@ -113,57 +114,57 @@ Status end_supervision(Session& session, const Plan& plan) {
                                   [&](const std::string& node) { return plan.find(node) != nullptr; });
     if (!goes) continue;
     // Given back at once: nobody takes it without the state's lock.
-    auto taken = session.store().lease_job(id, "destroy", true, session.now());
+    auto taken = execution.store().lease_job(id, "destroy", true, execution.now());
     if (!taken.ok()) return std::move(taken).status();
     ended.insert(id);
   }
   if (ended.empty()) return {};
-  Result<std::vector<Intent>> open = session.store().open_intents();
+  Result<std::vector<Intent>> open = execution.store().open_intents();
   if (!open.ok()) return open.status();
   std::vector<StateChange> changes;
   for (const Intent& intent : *open)
     if (intent.kind == Intent::Kind::Run && ended.count(intent.address))
       changes.push_back(state_change::Close{intent.id, "interrupted"});
-  return changes.empty() ? Status() : session.store().commit(changes).status();
+  return changes.empty() ? Status() : execution.store().commit(changes).status();
 }
 
 // Steps whose nodes are all gone: an interrupted replacement leaves such records. An elastic farm that is
 // done has none.
-Status forget_orphans(Session& session) {
-  Result<Snapshot> now = session.store().snapshot();
+Status forget_orphans(Execution& execution) {
+  Result<Snapshot> now = execution.store().snapshot();
   if (!now.ok()) return now.status();
   for (const auto& [id, record] : now->steps) {
     bool has_node = std::any_of(record.nodes.begin(), record.nodes.end(),
                                 [&](const std::string& node) { return now->resources.count(node) != 0; });
     if (has_node || record.nodes.empty()) continue;
-    if (Status forgotten = session.store().forget_step(id); !forgotten.ok()) return forgotten;
-    session.forget(id);
+    if (Status forgotten = execution.store().forget_step(id); !forgotten.ok()) return forgotten;
+    execution.forget(id);
   }
   return {};
 }
 
 // What is applied anew begins with what the file says.
-Status forget_scaling(Session& session) {
+Status forget_scaling(Execution& execution) {
   std::vector<StateChange> changes;
-  session.read([&](const Snapshot& snapshot) {
+  execution.read([&](const Snapshot& snapshot) {
     for (const auto& [system, chosen] : snapshot.scaled)
       changes.push_back(state_change::PutScaling{system, std::nullopt});
   });
-  return changes.empty() ? Status() : session.store().commit(changes).status();
+  return changes.empty() ? Status() : execution.store().commit(changes).status();
 }
 
 // What was released, and has gone because Run::also names it.
-Status forget_released(Session& session, const std::set<std::string>& gone) {
+Status forget_released(Execution& execution, const std::set<std::string>& gone) {
   std::vector<StateChange> changes;
-  session.read([&](const Snapshot& snapshot) {
+  execution.read([&](const Snapshot& snapshot) {
     for (const Released& one : snapshot.released)
       if (gone.count(one.id)) changes.push_back(state_change::DropReleased{one.cloud, one.id});
   });
-  return changes.empty() ? Status() : session.store().commit(changes).status();
+  return changes.empty() ? Status() : execution.store().commit(changes).status();
 }
 
-double seconds_since(Session& session, std::chrono::steady_clock::time_point begun) {
-  return std::chrono::duration<double>(session.world().clock.now() - begun).count();
+double seconds_since(Execution& execution, std::chrono::steady_clock::time_point begun) {
+  return std::chrono::duration<double>(execution.world().clock.now() - begun).count();
 }
 
 }  // namespace
@@ -211,22 +212,22 @@ RunReport apply(const Run& run, const Plan& plan) {
     return report;
   }
   const std::string digest_before = snapshot->source_digest;
-  Session session(run, std::move(*snapshot));
+  Execution execution(run, std::move(*snapshot));
   auto begun = run.world->clock.now();
   sweep_arriving_folders(run.store->work_directory());
-  report.status = check_owners(session, clouds_of(session, &plan), true);
-  if (report.status.ok()) report.status = check_login_keys(session, plan);
+  report.status = check_owners(execution, clouds_of(execution, &plan), true);
+  if (report.status.ok()) report.status = check_login_keys(execution, plan);
   if (!report.status.ok()) return report;
-  tell_start(session, plan, "apply");
-  HostKeyCheck host_keys(session);
-  report.status = execute_plan(session, plan, report);
+  tell_start(execution, plan, "apply");
+  HostKeyCheck host_keys(execution);
+  report.status = execute_plan(execution, plan, report);
   if (Status trusted = host_keys.end(); !trusted.ok() && report.status.ok())
-    report.status = session.events.mask(trusted);
+    report.status = execution.events.mask(trusted);
   bool failed = !report.status.ok() && report.status.code() != Code::Cancelled;
-  if (failed && run.options.on_error == OnError::Destroy) destroy_what_was_made(session, plan, report);
-  if (!session.lock().given_back()) save_outcome(session, plan, digest_before, report);
-  report.seconds = seconds_since(session, begun);
-  tell_end(session, report);
+  if (failed && run.options.on_error == OnError::Destroy) destroy_what_was_made(execution, plan, report);
+  if (!execution.lock().given_back()) save_outcome(execution, plan, digest_before, report);
+  report.seconds = seconds_since(execution, begun);
+  tell_end(execution, report);
   return report;
 }
 
@@ -245,47 +246,47 @@ RunReport destroy(const Run& run, const Plan& plan) {
   for (const Released& one : snapshot->released) clouds.insert(one.cloud);
   for (const std::string& id : run.clouds->ids()) clouds.insert(id);
   std::vector<std::string> paths = snapshot->source_paths;
-  Session session(run, std::move(*snapshot));
+  Execution execution(run, std::move(*snapshot));
   auto begun = run.world->clock.now();
   sweep_arriving_folders(run.store->work_directory());
-  report.status = check_owners(session, clouds_of(session, &plan), false);
+  report.status = check_owners(execution, clouds_of(execution, &plan), false);
   if (!report.status.ok()) return report;
   // Before anything goes: what is recorded now is looked for by its id in the end.
-  Result<Ownership> ownership = Ownership::of(session);
+  Result<Ownership> ownership = Ownership::of(execution);
   if (report.status = ownership.status(); !report.status.ok()) return report;
-  const bool empty = session.read([](const Snapshot& now) { return now.resources.empty(); });
+  const bool empty = execution.read([](const Snapshot& now) { return now.resources.empty(); });
   if (empty || !run.also.empty()) clouds.merge(ownership->clouds());
   for (const Kept& one : plan.kept)
-    if (std::optional<ResourceRecord> record = session.resource(one.address))
+    if (std::optional<ResourceRecord> record = execution.resource(one.address))
       ownership->keep(record->cloud, record->id);
-  report.status = end_supervision(session, plan);
+  report.status = end_supervision(execution, plan);
   if (!report.status.ok()) return report;
-  tell_start(session, plan, "destroy");
+  tell_start(execution, plan, "destroy");
   // First, since it may use what the plan removes.
-  if (!run.also.empty()) sweep(session, clouds, *ownership, report, true);
+  if (!run.also.empty()) sweep(execution, clouds, *ownership, report, true);
   if (!report.leftovers.empty())
     report.status = Status(Code::Conflict, "something is left: " + report.leftovers[0]);
-  if (report.status.ok()) report.status = forget_released(session, run.also);
-  if (report.status.ok()) report.status = execute_plan(session, plan, report);
+  if (report.status.ok()) report.status = forget_released(execution, run.also);
+  if (report.status.ok()) report.status = execute_plan(execution, plan, report);
   for (const ActionOutcome& outcome : report.actions) {
     if (outcome.state == ActionOutcome::State::Failed) report.leftovers.push_back(leftover_of(outcome));
   }
   // Only when all that is known is gone: what is left then is what nobody knows of.
   if (report.status.ok() && !plan.partial) {
-    sweep(session, clouds, *ownership, report);
+    sweep(execution, clouds, *ownership, report);
     if (!report.leftovers.empty())
       report.status = Status(Code::Conflict, "something is left: " + report.leftovers[0]);
   }
-  Status forgotten = forget_orphans(session);
+  Status forgotten = forget_orphans(execution);
   if (report.status.ok()) report.status = forgotten;
-  if (report.status.ok() && !plan.partial) report.status = forget_scaling(session);
-  Snapshot after = session.snapshot();
+  if (report.status.ok() && !plan.partial) report.status = forget_scaling(execution);
+  Snapshot after = execution.snapshot();
   std::vector<OutputRecord> outputs = after.resources.empty() ? std::vector<OutputRecord>() : after.outputs;
-  Status saved = session.store().close_run(
+  Status saved = execution.store().close_run(
       {outputs, after.secrets, after.source_digest, paths, "destroy", history_line(report)});
   if (!saved.ok() && report.status.ok()) report.status = saved;
-  report.seconds = seconds_since(session, begun);
-  tell_end(session, report);
+  report.seconds = seconds_since(execution, begun);
+  tell_end(execution, report);
   return report;
 }
 

@@ -18,9 +18,9 @@ constexpr milliseconds kOneQuestion{15000};
 // Type and key, without the comment.
 std::string key_only(const std::string& line) { return line.substr(0, line.find(' ', line.find(' ') + 1)); }
 
-std::vector<ResourceRecord> trusted_on_first_use(const Session& session) {
+std::vector<ResourceRecord> trusted_on_first_use(const Execution& execution) {
   std::vector<ResourceRecord> records;
-  session.read([&](const Snapshot& known) {
+  execution.read([&](const Snapshot& known) {
     for (const auto& [address, record] : known.resources)
       if (is_trusted_on_first_use(record.attributes)) records.push_back(record);
   });
@@ -45,11 +45,11 @@ Result<bool> is_key_of_cloud(Cloud& cloud, const Context& context, const std::st
   return confirmed;
 }
 
-Result<bool> confirm_host_key(Session& session, const ResourceRecord& record, const Stop& stop) {
-  Cloud* cloud = session.run.clouds->find(record.cloud);
+Result<bool> confirm_host_key(Execution& execution, const ResourceRecord& record, const Stop& stop) {
+  Cloud* cloud = execution.run.clouds->find(record.cloud);
   const std::string shown = record.attributes.value("host_key", "");
   if (!cloud || shown.empty()) return false;
-  Context context = session.context(record.address, session.in(kOneQuestion));
+  Context context = execution.context(record.address, execution.in(kOneQuestion));
   context.stop = context.stop.or_when(stop);
   Result<bool> confirmed = is_key_of_cloud(*cloud, context, record.id, shown);
   if (confirmed.status().code() != Code::Auth) return confirmed;
@@ -63,8 +63,8 @@ bool HostKeyCheck::Verdict::is_of(const ResourceRecord& record) const {
   return record.id == id && record.attributes.value("host_key", "") == host_key;
 }
 
-HostKeyCheck::HostKeyCheck(Session& session) : session_(session) {
-  if (session_.run.host_key) thread_ = std::thread([this] { run(); });
+HostKeyCheck::HostKeyCheck(Execution& execution) : execution_(execution) {
+  if (execution_.run.host_key) thread_ = std::thread([this] { run(); });
 }
 
 HostKeyCheck::~HostKeyCheck() { stop_thread(); }
@@ -92,18 +92,18 @@ void HostKeyCheck::run() {
 }
 
 void HostKeyCheck::ask_all(const Stop& stop) {
-  for (const ResourceRecord& record : trusted_on_first_use(session_)) {
-    if (session_.stop_starting() || stop.asked()) return;
+  for (const ResourceRecord& record : trusted_on_first_use(execution_)) {
+    if (execution_.stop_starting() || stop.asked()) return;
     {
       std::lock_guard guard(mutex_);
       auto known = verdicts_.find(record.address);
       if (known != verdicts_.end() && known->second.is_of(record)) continue;
     }
-    Result<bool> confirmed = confirm_host_key(session_, record, stop);
+    Result<bool> confirmed = confirm_host_key(execution_, record, stop);
     const bool other = confirmed.status().code() == Code::Auth;
     if (!other && (!confirmed.ok() || !*confirmed)) continue;
-    if (other) session_.distrust(record.address, confirmed.status());
-    Context context = session_.context(record.address, {});
+    if (other) execution_.distrust(record.address, confirmed.status());
+    Context context = execution_.context(record.address, {});
     context.log(other ? confirmed.status().message() : "host key confirmed by the cloud");
     std::lock_guard guard(mutex_);
     verdicts_[record.address] = {record.id, record.attributes.value("host_key", ""),
@@ -113,19 +113,19 @@ void HostKeyCheck::ask_all(const Stop& stop) {
 
 Status HostKeyCheck::end() {
   stop_thread();
-  if (!session_.run.host_key) return {};
+  if (!execution_.run.host_key) return {};
   (void)guarded([&]() -> Status { return ask_all(Stop().within(kOneQuestion)), Status(); });
   Status first;
   for (const auto& [address, verdict] : verdicts_) {
     const Status& outcome = verdict.status;
-    std::optional<ResourceRecord> record = session_.resource(address);
+    std::optional<ResourceRecord> record = execution_.resource(address);
     if (!record || !verdict.is_of(*record)) continue;
     // Without a key the next contact learns it anew, and refuses it if the cloud tells another.
     if (!outcome.ok()) record->attributes.erase("host_key");
     record->attributes[kHostKeyFrom] = outcome.ok() ? kFromCloud : kFromFirstUse;
     if (first.ok()) first = outcome;
-    if (Status kept = session_.store().put_resource(*record); !kept.ok()) return first.ok() ? kept : first;
-    session_.put(*record);
+    if (Status kept = execution_.store().put_resource(*record); !kept.ok()) return first.ok() ? kept : first;
+    execution_.put(*record);
   }
   return first;
 }

@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "runtime/exec/session.h"
+#include "runtime/exec/execution.h"
 
 namespace radl {
 
@@ -17,13 +17,13 @@ namespace radl {
 Result<bool> is_key_of_cloud(Cloud& cloud, const Context& context, const std::string& id,
                              const std::string& shown);
 // Of a machine whose key is recorded as trusted on first use. True: it need not be asked again.
-Result<bool> confirm_host_key(Session& session, const ResourceRecord& record, const Stop& stop);
+Result<bool> confirm_host_key(Execution& execution, const ResourceRecord& record, const Stop& stop);
 
-// While it lives, a thread asks the clouds for the keys of all machines of the session that were trusted on
+// While it lives, a thread asks the clouds for the keys of all machines of the execution that were trusted on
 // first use. A machine that turns out to be another one is not connected to any more.
 class HostKeyCheck {
  public:
-  explicit HostKeyCheck(Session& session);
+  explicit HostKeyCheck(Execution& execution);
   ~HostKeyCheck();
   // Asks once more, and records what came of it: call it when nothing else changes records any more. Auth:
   // machines show other keys than their clouds tell.
@@ -34,7 +34,7 @@ class HostKeyCheck {
   void ask_all(const Stop& stop);
   void stop_thread();
 
-  Session& session_;
+  Execution& execution_;
   std::mutex mutex_;
   std::condition_variable over_;
   bool ended_ = false;

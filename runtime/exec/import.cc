@@ -29,14 +29,14 @@ Result<const Action*> action_to_import(const Plan& plan, const Snapshot& snapsho
 
 // What the infrastructure has there and the state does not know, as a hint: where an id is misspelled, or was
 // forgotten with `state rm`. Empty: nothing, or that cannot be said.
-std::string what_could_be_meant(Session& session, Cloud& cloud, const Action& action) {
+std::string what_could_be_meant(Execution& execution, Cloud& cloud, const Action& action) {
   Query query;
   query.everything = true;
   Result<std::vector<Seen>> seen =
-      cloud.look(session.context(action.id, session.in(kOneLookToImport)), query);
+      cloud.look(execution.context(action.id, execution.in(kOneLookToImport)), query);
   if (!seen.ok()) return "";
   std::set<std::string> known;
-  session.read([&](const Snapshot& snapshot) {
+  execution.read([&](const Snapshot& snapshot) {
     for (const auto& [address, record] : snapshot.resources)
       if (record.cloud == action.cloud) known.insert(record.id);
   });
@@ -51,10 +51,10 @@ std::string what_could_be_meant(Session& session, Cloud& cloud, const Action& ac
 }
 
 // What the user names, as the cloud's ids are.
-Result<std::string> id_of(Session& session, Cloud& cloud, const Action& action, const std::string& name) {
+Result<std::string> id_of(Execution& execution, Cloud& cloud, const Action& action, const std::string& name) {
   auto* marking = dynamic_cast<TakesOver*>(&cloud);
   if (!marking) return name;
-  return marking->id_named(session.context(action.id, session.in(kOneLookToImport)), action.type, name);
+  return marking->id_named(execution.context(action.id, execution.in(kOneLookToImport)), action.type, name);
 }
 
 Status not_recorded_yet(const Snapshot& snapshot, const Action& action, const std::string& id) {
@@ -65,10 +65,11 @@ Status not_recorded_yet(const Snapshot& snapshot, const Action& action, const st
   return {};
 }
 
-Result<Seen> one_with(Session& session, Cloud& cloud, const std::string& address, const std::string& id) {
+Result<Seen> one_with(Execution& execution, Cloud& cloud, const std::string& address, const std::string& id) {
   Query query;
   query.ids = {id};
-  Result<std::vector<Seen>> seen = cloud.look(session.context(address, session.in(kOneLookToImport)), query);
+  Result<std::vector<Seen>> seen =
+      cloud.look(execution.context(address, execution.in(kOneLookToImport)), query);
   if (!seen.ok()) return seen.status();
   if (seen->empty() || seen->front().phase == ResourcePhase::Leaving)
     return Status(Code::NotFound, cloud.id().text() + " has nothing with the id " + id);
@@ -76,15 +77,15 @@ Result<Seen> one_with(Session& session, Cloud& cloud, const std::string& address
 }
 
 // What the action would create, as the cloud shows it.
-ResourceRecord record_of(Session& session, const Action& action, const Seen& seen) {
-  ResourceRecord record = wanted_record(session, action, action.chosen);
+ResourceRecord record_of(Execution& execution, const Action& action, const Seen& seen) {
+  ResourceRecord record = wanted_record(execution, action, action.chosen);
   // It was made without what is not there yet: making that is no reason to make it anew.
-  std::erase_if(record.needs, [&](const std::string& need) { return !session.resource(need); });
+  std::erase_if(record.needs, [&](const std::string& need) { return !execution.resource(need); });
   record.id = seen.id;
   record.token = seen.token;
   record.spec = laid_over(record.spec, with_tags_of(record.spec, seen.spec));
   record.attributes = seen.attributes;
-  record.created_at = session.world().clock.wall_seconds();
+  record.created_at = execution.world().clock.wall_seconds();
   return record;
 }
 
@@ -96,31 +97,31 @@ Result<ResourceRecord> import_resource(const Run& run, const Plan& plan, const s
   if (!snapshot.ok()) return snapshot.status();
   Result<const Action*> action = action_to_import(plan, *snapshot, address);
   if (!action.ok()) return action.status();
-  Session session(run, std::move(*snapshot));
-  Result<Cloud*> cloud = cloud_of(session, (*action)->cloud);
+  Execution execution(run, std::move(*snapshot));
+  Result<Cloud*> cloud = cloud_of(execution, (*action)->cloud);
   if (!cloud.ok()) return cloud.status();
-  Result<std::string> id = id_of(session, **cloud, **action, name);
-  if (!id.ok()) return session.events.mask(id.status());
+  Result<std::string> id = id_of(execution, **cloud, **action, name);
+  if (!id.ok()) return execution.events.mask(id.status());
   Status fresh;
-  session.read([&](const Snapshot& known) { fresh = not_recorded_yet(known, **action, *id); });
+  execution.read([&](const Snapshot& known) { fresh = not_recorded_yet(known, **action, *id); });
   if (!fresh.ok()) return fresh;
-  Result<Seen> seen = one_with(session, **cloud, address, *id);
+  Result<Seen> seen = one_with(execution, **cloud, address, *id);
   if (seen.status().code() == Code::NotFound)
-    return session.events.mask(
-        Status(seen.status()).with_hint(what_could_be_meant(session, **cloud, **action)));
-  if (!seen.ok()) return session.events.mask(seen.status());
+    return execution.events.mask(
+        Status(seen.status()).with_hint(what_could_be_meant(execution, **cloud, **action)));
+  if (!seen.ok()) return execution.events.mask(seen.status());
   Seen found = std::move(*seen);
   if (found.type != (*action)->type)
     return invalid(*id + " is a " + found.type + ", and " + address + " is to be a " + (*action)->type);
-  ResourceRecord record = record_of(session, **action, found);
+  ResourceRecord record = record_of(execution, **action, found);
   if (!login_key.empty()) record.attributes["key"] = login_key;
   // One of an earlier run of ours stays: names have it in them.
-  if (record.token.empty()) record.token = random_token(session.world().random);
+  if (record.token.empty()) record.token = random_token(execution.world().random);
   if (auto* marking = dynamic_cast<TakesOver*>(*cloud)) {
-    Status marked = marking->take_over(session.context(address, session.in(kOneLookToImport)),
-                                       order_for(session, record));
-    if (!marked.ok()) return session.events.mask(marked);
-    Result<Seen> again = one_with(session, **cloud, address, *id);
+    Status marked = marking->take_over(execution.context(address, execution.in(kOneLookToImport)),
+                                       order_for(execution, record));
+    if (!marked.ok()) return execution.events.mask(marked);
+    Result<Seen> again = one_with(execution, **cloud, address, *id);
     if (again.ok()) found = std::move(*again);
   }
   record.token = found.token;  // empty: the cloud keeps none
@@ -173,20 +174,21 @@ Result<Imported> import_all(const Run& run, const Plan& plan) {
   if (!snapshot->resources.empty())
     return Status(Code::Exists, "the state has resources already")
         .with_hint("`radlc import` adds one to them");
-  Session session(run, std::move(*snapshot));
+  Execution execution(run, std::move(*snapshot));
   std::set<std::string> clouds;
   for (const Action& action : plan.actions)
     if (!action.is_step) clouds.insert(action.cloud);
-  if (Status ours = check_owners(session, clouds, true); !ours.ok()) return ours;
+  if (Status ours = check_owners(execution, clouds, true); !ours.ok()) return ours;
   std::map<std::string, std::vector<Seen>> by_address;
   Imported imported;
   for (const std::string& id : clouds) {
-    Result<Cloud*> cloud = cloud_of(session, id);
+    Result<Cloud*> cloud = cloud_of(execution, id);
     if (!cloud.ok()) return cloud.status();
     Query query;
     query.everything = true;
-    Result<std::vector<Seen>> seen = (*cloud)->look(session.context("", session.in(kOneLookToImport)), query);
-    if (!seen.ok()) return session.events.mask(seen.status());
+    Result<std::vector<Seen>> seen =
+        (*cloud)->look(execution.context("", execution.in(kOneLookToImport)), query);
+    if (!seen.ok()) return execution.events.mask(seen.status());
     for (Seen& one : *seen) {
       if (one.phase == ResourcePhase::Leaving) continue;
       const Action* action = plan.find(one.address);
@@ -207,8 +209,8 @@ Result<Imported> import_all(const Run& run, const Plan& plan) {
             {action.cloud, one.id, one.type, one.address, "several resources carry this address"});
       continue;
     }
-    ResourceRecord record = record_of(session, action, found->second.front());
-    session.put(record);
+    ResourceRecord record = record_of(execution, action, found->second.front());
+    execution.put(record);
     imported.addresses.push_back(record.address);
     changes.push_back(state_change::PutResource{std::move(record)});
   }

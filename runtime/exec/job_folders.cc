@@ -21,11 +21,11 @@ bool may_run_on(const JobFolder& folder, const std::string& node) {
 
 // The nodes of a folder that still are the ones that it is on. A node that is not in the file any more is
 // being removed, and the folder with it: it is of interest only where something may run.
-std::vector<std::string> nodes_there(Session& session, const JobFolder& folder) {
+std::vector<std::string> nodes_there(Execution& execution, const JobFolder& folder) {
   std::vector<std::string> there;
   for (const auto& [address, id] : folder.nodes) {
-    const std::optional<ResourceRecord> node = session.resource(address);
-    const bool stays = session.node(address) != nullptr || may_run_on(folder, address);
+    const std::optional<ResourceRecord> node = execution.resource(address);
+    const bool stays = execution.node(address) != nullptr || may_run_on(folder, address);
     if (node && node->id == id && stays) there.push_back(address);
   }
   return there;
@@ -34,9 +34,9 @@ std::vector<std::string> nodes_there(Session& session, const JobFolder& folder) 
 // One folder on some of its nodes, side by side. `remove`: the folder goes as well.
 class FolderEnding {
  public:
-  FolderEnding(Session& session, const Context& context, const std::string& step, const JobFolder& folder,
+  FolderEnding(Execution& execution, const Context& context, const std::string& step, const JobFolder& folder,
                const std::string& signal)
-      : session_(session), context_(context), step_(step), folder_(folder) {
+      : execution_(execution), context_(context), step_(step), folder_(folder) {
     manner_.signal = signal;
     manner_.grace = std::chrono::milliseconds(static_cast<long long>(folder.grace_seconds * 1000));
   }
@@ -47,7 +47,7 @@ class FolderEnding {
 
  private:
   Status end_on(const std::string& address, bool remove) {
-    const NodeHandle node = session_.handle(address, context_.stop);
+    const NodeHandle node = execution_.handle(address, context_.stop);
     jobs::Member member(node, context_, folder_.name);
     const bool may_run = may_run_on(folder_, address);
     if (may_run) {
@@ -70,10 +70,10 @@ class FolderEnding {
     event.id = step_;
     event.node = node;
     event.data = {{"name", what}, {"state", "ok"}, {"seconds", 0}, {"notice", true}};
-    session_.events.emit(std::move(event));
+    execution_.events.emit(std::move(event));
   }
 
-  Session& session_;
+  Execution& execution_;
   const Context& context_;
   const std::string& step_;
   const JobFolder& folder_;
@@ -89,16 +89,16 @@ constexpr const char* kLeaves = "KILL";
 
 // Its own folder on nodes that it is not for any more. `joins`: its other members continue. Idle nodes of an
 // elastic farm are removed meanwhile, and the folder with them.
-Status leave_nodes(Session& session, const Context& context, const ir::Step& step, bool joins,
+Status leave_nodes(Execution& execution, const Context& context, const ir::Step& step, bool joins,
                    JobFolder& folder) {
   std::vector<std::string> left;
-  for (const std::string& address : nodes_there(session, folder)) {
-    const bool goes = ir::has_elastic_farm(step) && session.node(address) == nullptr;
+  for (const std::string& address : nodes_there(execution, folder)) {
+    const bool goes = ir::has_elastic_farm(step) && execution.node(address) == nullptr;
     if (!is_for(step, address) && !goes) left.push_back(address);
   }
   const bool alone = joins && step.kind == ir::StepKind::Training;
   Status ended =
-      FolderEnding(session, context, step.id, folder, alone ? kLeaves : folder.signal).run(left, true);
+      FolderEnding(execution, context, step.id, folder, alone ? kLeaves : folder.signal).run(left, true);
   if (!ended.ok()) return ended;
   std::erase_if(folder.nodes, [&](const auto& node) { return !is_for(step, node.first); });
   std::erase_if(folder.may_run, [&](const std::string& node) { return !is_for(step, node); });
@@ -132,35 +132,35 @@ std::vector<JobFolder> with_folder_of(const ir::Step& step, const StepRecord& re
   return before;
 }
 
-Status end_older_folders(Session& session, const Context& context, const ir::Step& step, bool joins,
+Status end_older_folders(Execution& execution, const Context& context, const ir::Step& step, bool joins,
                          std::vector<JobFolder>& folders) {
   constexpr size_t kKept = 2;  // the one that runs next, and the last one before it
   for (size_t i = 0; i + 1 < folders.size(); ++i) {
     const bool remove = i + kKept < folders.size();
-    Status ended = FolderEnding(session, context, step.id, folders[i], folders[i].signal)
-                       .run(nodes_there(session, folders[i]), remove);
+    Status ended = FolderEnding(execution, context, step.id, folders[i], folders[i].signal)
+                       .run(nodes_there(execution, folders[i]), remove);
     if (!ended.ok()) return ended;
     folders[i].may_run.clear();
   }
   if (folders.size() > kKept) folders.erase(folders.begin(), folders.end() - kKept);
-  return leave_nodes(session, context, step, joins, folders.back());
+  return leave_nodes(execution, context, step, joins, folders.back());
 }
 
-Status end_members(Session& session, const Context& context, const StepRecord& job,
+Status end_members(Execution& execution, const Context& context, const StepRecord& job,
                    const std::vector<std::string>& nodes) {
   if (job.jobs.empty()) return {};
-  FolderEnding ending(session, context, job.id, job.jobs.back(), kLeaves);
+  FolderEnding ending(execution, context, job.id, job.jobs.back(), kLeaves);
   return jobs::for_all(nodes.size(), [&](size_t i) -> Status {
     Status ended = ending.run({nodes[i]}, false);
     return may_work_later(ended.code()) ? Status() : ended;
   });
 }
 
-Status end_all_folders(Session& session, const Context& context, const std::string& step,
+Status end_all_folders(Execution& execution, const Context& context, const std::string& step,
                        std::vector<JobFolder> folders) {
   for (const JobFolder& folder : folders) {
-    Status ended =
-        FolderEnding(session, context, step, folder, folder.signal).run(nodes_there(session, folder), true);
+    Status ended = FolderEnding(execution, context, step, folder, folder.signal)
+                       .run(nodes_there(execution, folder), true);
     if (!ended.ok()) return ended;
   }
   return {};

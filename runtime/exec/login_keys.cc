@@ -25,13 +25,13 @@ std::set<std::string> needed_by(const Plan& plan) {
 
 // Machines that stay while their key pair is created again: the public half must be that of the key which
 // they know.
-std::set<std::string> keeping_their_key(const Session& session, const Plan& plan) {
+std::set<std::string> keeping_their_key(const Execution& execution, const Plan& plan) {
   std::set<std::string> keys, staying;
   for (const Action& action : plan.actions)
     if (action.verb == Verb::Create && (action.type == "key_pair" || action.type == "key"))
       keys.insert(action.id);
   if (keys.empty()) return staying;
-  session.read([&](const Snapshot& known) {
+  execution.read([&](const Snapshot& known) {
     for (const auto& [address, record] : known.resources) {
       if (!record.is_node()) continue;
       const Action* action = plan.find(address);
@@ -46,18 +46,18 @@ std::set<std::string> keeping_their_key(const Session& session, const Plan& plan
 
 }  // namespace
 
-Status check_login_keys(const Session& session, const Plan& plan) {
+Status check_login_keys(const Execution& execution, const Plan& plan) {
   std::set<std::string> looked_for;  // many machines have one key
   std::set<std::string> needed = needed_by(plan);
-  needed.merge(keeping_their_key(session, plan));
+  needed.merge(keeping_their_key(execution, plan));
   for (const std::string& address : needed) {
-    const auto record = session.resource(address);
+    const auto record = execution.resource(address);
     if (!record || !record->attributes.is_object()) continue;
     const auto print = record->attributes.find("key");
     if (print == record->attributes.end() || !print->is_string()) continue;
     if (!looked_for.insert(print->get<std::string>()).second) continue;
-    auto found =
-        ssh::find_key(*print, ssh::key_places(session.world().environment, session.store().work_directory()));
+    auto found = ssh::find_key(
+        *print, ssh::key_places(execution.world().environment, execution.store().work_directory()));
     if (!found.ok())
       return Status(Code::Auth, address + ": " + found.status().message() + "; nothing was made or changed")
           .with_hint(found.status().hint());

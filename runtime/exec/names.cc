@@ -50,13 +50,13 @@ std::string names_block(const Snapshot& snapshot) {
   return block + kEnd + "\n";
 }
 
-Status publish_names(Session& session, const std::string& address, const Context& context) {
-  std::optional<ResourceRecord> record = session.resource(address);
-  Cloud* cloud = record ? session.run.clouds->find(record->cloud) : nullptr;
+Status publish_names(Execution& execution, const std::string& address, const Context& context) {
+  std::optional<ResourceRecord> record = execution.resource(address);
+  Cloud* cloud = record ? execution.run.clouds->find(record->cloud) : nullptr;
   if (!cloud || cloud->resolves_names()) return {};
-  const std::string block = session.read([](const Snapshot& snapshot) { return names_block(snapshot); });
-  if (!session.news_for(address, block)) return {};
-  Result<Remote*> remote = session.handle(address, context.stop).connect();
+  const std::string block = execution.read([](const Snapshot& snapshot) { return names_block(snapshot); });
+  if (!execution.news_for(address, block)) return {};
+  Result<Remote*> remote = execution.handle(address, context.stop).connect();
   if (!remote.ok()) return remote.status();
   const std::string command = "sh -c " + shell_quote(kScript) + " sh " + shell_quote(block);
   ExecOptions options;

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "runtime/exec/session.h"
+#include "runtime/exec/execution.h"
 
 namespace radl {
 
@@ -14,6 +14,6 @@ std::string names_block(const Snapshot& snapshot);
 
 // Sees that the machine knows them, unless it did already when this run looked last. A machine on which
 // nobody may change /etc/hosts goes without, and the log says so.
-Status publish_names(Session& session, const std::string& address, const Context& context);
+Status publish_names(Execution& execution, const std::string& address, const Context& context);
 
 }  // namespace radl

@@ -8,13 +8,13 @@ namespace radl {
 
 namespace {
 
-Schedule schedule_of(Session& session, const WorkGraph& what) {
-  Schedule schedule{what.dag, session.world().clock};
+Schedule schedule_of(Execution& execution, const WorkGraph& what) {
+  Schedule schedule{what.dag, execution.world().clock};
   schedule.tolerant = what.tolerant.empty() ? std::vector<bool>(what.dag.size()) : what.tolerant;
   schedule.barrier = what.barrier.empty() ? std::vector<bool>(what.dag.size()) : what.barrier;
-  schedule.parallelism = session.options().parallelism;
-  schedule.services = static_cast<int>(session.run.clouds->ids().size()) + 1;  // the recorder's
-  schedule.stop_level = [&session] { return session.stop_level(); };
+  schedule.parallelism = execution.options().parallelism;
+  schedule.services = static_cast<int>(execution.run.clouds->ids().size()) + 1;  // the recorder's
+  schedule.stop_level = [&execution] { return execution.stop_level(); };
   schedule.exclusive = [&what](Dag::Id id) {
     return what.exclusive ? what.exclusive(id) : std::vector<std::string>();
   };
@@ -26,10 +26,10 @@ Schedule schedule_of(Session& session, const WorkGraph& what) {
 
 }  // namespace
 
-OperationsOver run_operations(Session& session, const WorkGraph& what) {
+OperationsOver run_operations(Execution& execution, const WorkGraph& what) {
   std::vector<std::unique_ptr<Operation<Status>>> running(what.dag.size());
   std::vector<char> well(what.dag.size());  // char: each thread writes its own
-  Schedule schedule = schedule_of(session, what);
+  Schedule schedule = schedule_of(execution, what);
   Scheduler* scheduler = nullptr;
   Watchers* watchers = nullptr;
   schedule.run = [&](Dag::Id id) {
@@ -37,7 +37,7 @@ OperationsOver run_operations(Session& session, const WorkGraph& what) {
     bool over = true;
     Status ended = guarded([&]() -> Status {
       if (!operation) {
-        operation = std::make_unique<Operation<Status>>(Park(session, *scheduler, *watchers, id));
+        operation = std::make_unique<Operation<Status>>(Park(execution, *scheduler, *watchers, id));
         operation->start(what.begin(id, operation->park()));
       }
       over = operation->advance();
@@ -50,7 +50,7 @@ OperationsOver run_operations(Session& session, const WorkGraph& what) {
   };
   schedule.has_room = [&] { return watchers->recorder().has_room(); };
   Scheduler made(schedule);
-  Watchers watching(session, made);
+  Watchers watching(execution, made);
   scheduler = &made;
   watchers = &watching;
   Scheduled over = made.run();

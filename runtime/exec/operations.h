@@ -28,8 +28,8 @@ struct OperationsOver {
   std::vector<bool> well;      // by vertex: it succeeded
 };
 
-// Runs all of it with the session's threads, clock, stops and clouds. The clouds that it will ask must have
+// Runs all of it with the execution's threads, clock, stops and clouds. The clouds that it will ask must have
 // been found before (CloudSet::find): each gets a thread for its looks.
-OperationsOver run_operations(Session& session, const WorkGraph& what);
+OperationsOver run_operations(Execution& execution, const WorkGraph& what);
 
 }  // namespace radl

@@ -9,24 +9,24 @@ namespace {
 
 constexpr std::chrono::milliseconds kAskOwner = std::chrono::minutes(1);
 
-Status check_owner(Session& session, Cloud& cloud, bool keep) {
+Status check_owner(Execution& execution, Cloud& cloud, bool keep) {
   const std::string id = cloud.id().text();
   std::string owner;
   Status asked =
-      with_retries(session.options(), session.world(), retry_hooks(session, id), [&](int) -> Status {
+      with_retries(execution.options(), execution.world(), retry_hooks(execution, id), [&](int) -> Status {
         // Nothing has begun: the first request to stop ends the call.
-        Result<std::string> answer = cloud.owner(session.context("", session.in(kAskOwner), true));
+        Result<std::string> answer = cloud.owner(execution.context("", execution.in(kAskOwner), true));
         if (!answer.ok()) return answer.status();
         owner = *answer;
         return {};
       });
   if (!asked.ok()) return asked;
   if (owner.empty()) return {};
-  const std::string known = session.read([&](const Snapshot& snapshot) {
+  const std::string known = execution.read([&](const Snapshot& snapshot) {
     auto found = snapshot.owners.find(id);
     return found == snapshot.owners.end() ? std::string() : found->second;
   });
-  if (known.empty()) return keep ? session.store().put_owner(id, owner) : Status();
+  if (known.empty()) return keep ? execution.store().put_owner(id, owner) : Status();
   if (known == owner) return {};
   return Status(Code::Auth, id + ": this infrastructure is in account " + known +
                                 ", and the credentials in use belong to account " + owner)
@@ -35,8 +35,8 @@ Status check_owner(Session& session, Cloud& cloud, bool keep) {
 
 }  // namespace
 
-std::set<std::string> clouds_of(Session& session, const Plan* plan) {
-  std::set<std::string> clouds = session.read([](const Snapshot& snapshot) {
+std::set<std::string> clouds_of(Execution& execution, const Plan* plan) {
+  std::set<std::string> clouds = execution.read([](const Snapshot& snapshot) {
     std::set<std::string> known;
     for (const auto& [address, record] : snapshot.resources) known.insert(record.cloud);
     return known;
@@ -47,12 +47,12 @@ std::set<std::string> clouds_of(Session& session, const Plan* plan) {
   return clouds;
 }
 
-Status check_owners(Session& session, const std::set<std::string>& clouds, bool keep) {
+Status check_owners(Execution& execution, const std::set<std::string>& clouds, bool keep) {
   for (const std::string& id : clouds) {
-    Cloud* cloud = session.run.clouds->find(id);
+    Cloud* cloud = execution.run.clouds->find(id);
     if (!cloud) continue;
-    if (Status checked = check_owner(session, *cloud, keep); !checked.ok())
-      return session.events.mask(checked);
+    if (Status checked = check_owner(execution, *cloud, keep); !checked.ok())
+      return execution.events.mask(checked);
   }
   return {};
 }

@@ -12,11 +12,11 @@ namespace {
 
 constexpr std::chrono::milliseconds kLookForOthers = std::chrono::minutes(2);
 
-Result<std::vector<Seen>> look(Session& session, Cloud& cloud, const Query& query) {
+Result<std::vector<Seen>> look(Execution& execution, Cloud& cloud, const Query& query) {
   std::vector<Seen> seen;
   Status asked = with_retries(
-      session.options(), session.world(), retry_hooks(session, cloud.id().text()), [&](int) -> Status {
-        auto answer = cloud.look(session.context("", session.in(kLookForOthers)), query);
+      execution.options(), execution.world(), retry_hooks(execution, cloud.id().text()), [&](int) -> Status {
+        auto answer = cloud.look(execution.context("", execution.in(kLookForOthers)), query);
         if (!answer.ok()) return answer.status();
         seen = std::move(*answer);
         return {};
@@ -26,19 +26,19 @@ Result<std::vector<Seen>> look(Session& session, Cloud& cloud, const Query& quer
 }
 
 // The clouds that something was ever created or released in, as far as this run can reach them.
-std::set<std::string> clouds_to_ask(Session& session) {
-  std::set<std::string> clouds = clouds_of(session);
-  for (const std::string& id : session.run.clouds->ids()) clouds.insert(id);
-  session.read([&](const Snapshot& snapshot) {
+std::set<std::string> clouds_to_ask(Execution& execution) {
+  std::set<std::string> clouds = clouds_of(execution);
+  for (const std::string& id : execution.run.clouds->ids()) clouds.insert(id);
+  execution.read([&](const Snapshot& snapshot) {
     for (const Released& one : snapshot.released) clouds.insert(one.cloud);
   });
   return clouds;
 }
 
 // What was released and is gone keeps nothing from being removed any more.
-Status drop_what_is_gone(Session& session, const Cloud& cloud, const std::vector<Seen>& seen) {
+Status drop_what_is_gone(Execution& execution, const Cloud& cloud, const std::vector<Seen>& seen) {
   std::vector<StateChange> changes;
-  session.read([&](const Snapshot& snapshot) {
+  execution.read([&](const Snapshot& snapshot) {
     for (const Released& one : snapshot.released) {
       if (one.cloud != cloud.id().text()) continue;
       const bool there = std::any_of(seen.begin(), seen.end(), [&](const Seen& each) {
@@ -47,18 +47,18 @@ Status drop_what_is_gone(Session& session, const Cloud& cloud, const std::vector
       if (!there) changes.push_back(state_change::DropReleased{one.cloud, one.id});
     }
   });
-  return changes.empty() ? Status() : session.store().commit(changes).status();
+  return changes.empty() ? Status() : execution.store().commit(changes).status();
 }
 
 // Unsupported: its mark stays, and no sweep goes by it any more.
-Status take_tags_off(Session& session, const std::string& id, const Order& order) {
-  Result<Cloud*> cloud = cloud_of(session, id);
+Status take_tags_off(Execution& execution, const std::string& id, const Order& order) {
+  Result<Cloud*> cloud = cloud_of(execution, id);
   if (!cloud.ok()) return cloud.status();
   auto* marking = dynamic_cast<TakesOver*>(*cloud);
   if (!marking) return {};
   Status released =
-      with_retries(session.options(), session.world(), retry_hooks(session, order.address),
-                   [&](int) -> Status { return marking->release(asking(session, order.address), order); });
+      with_retries(execution.options(), execution.world(), retry_hooks(execution, order.address),
+                   [&](int) -> Status { return marking->release(asking(execution, order.address), order); });
   return released.code() == Code::NotFound ? Status() : released;  // gone is released as well
 }
 
@@ -72,8 +72,8 @@ bool is_part_of(const std::string& address, const std::string& node) {
 
 }  // namespace
 
-Result<Ownership> Ownership::of(Session& session) {
-  Result<std::vector<Owned>> owned = session.store().owned();
+Result<Ownership> Ownership::of(Execution& execution) {
+  Result<std::vector<Owned>> owned = execution.store().owned();
   if (!owned.ok()) return owned.status();
   Ownership ownership;
   for (const Owned& one : *owned) {
@@ -83,7 +83,7 @@ Result<Ownership> Ownership::of(Session& session) {
     std::set<std::string>& ids = of_cloud.by_token[one.token];
     if (!one.id.empty()) ids.insert(one.id);
   }
-  session.read([&](const Snapshot& snapshot) {
+  execution.read([&](const Snapshot& snapshot) {
     for (const auto& [address, record] : snapshot.resources)
       ownership.clouds_[record.cloud].recorded.insert(record.id);
     for (const Released& one : snapshot.released) ownership.clouds_[one.cloud].released.insert(one.id);
@@ -136,32 +136,32 @@ Query Ownership::everything_of(const std::string& cloud) const {
 Result<Others> look_for_others(const Run& run, bool forget) {
   Result<Snapshot> snapshot = run.store->snapshot();
   if (!snapshot.ok()) return snapshot.status();
-  Session session(run, std::move(*snapshot));
+  Execution execution(run, std::move(*snapshot));
   // To other credentials all that it has would seem to be gone.
-  if (Status ours = check_owners(session, clouds_of(session), false); !ours.ok()) return ours;
-  Result<Ownership> ownership = Ownership::of(session);
+  if (Status ours = check_owners(execution, clouds_of(execution), false); !ours.ok()) return ours;
+  Result<Ownership> ownership = Ownership::of(execution);
   if (!ownership.ok()) return ownership.status();
   Others others;
-  std::set<std::string> clouds = clouds_to_ask(session);
+  std::set<std::string> clouds = clouds_to_ask(execution);
   // Nothing is recorded any more, and what was left alone before is still to be seen.
-  const bool empty = session.read([](const Snapshot& now) { return now.resources.empty(); });
+  const bool empty = execution.read([](const Snapshot& now) { return now.resources.empty(); });
   if (empty) clouds.merge(ownership->clouds());
   for (const std::string& id : clouds) {
     Cloud* cloud = run.clouds->find(id);
     if (!cloud) continue;  // a destroy says so
     Query query = ownership->everything_of(id);
-    session.read([&](const Snapshot& now) {
+    execution.read([&](const Snapshot& now) {
       for (const Released& one : now.released)
         if (one.cloud == id) query.ids.push_back(one.id);
     });
-    Result<std::vector<Seen>> seen = look(session, *cloud, query);
+    Result<std::vector<Seen>> seen = look(execution, *cloud, query);
     if (seen.status().code() == Code::Cancelled) return seen.status();
     if (!seen.ok()) {
-      others.unseen[id] = session.events.mask(seen.status().text());
+      others.unseen[id] = execution.events.mask(seen.status().text());
       continue;
     }
     if (forget) {
-      if (Status dropped = drop_what_is_gone(session, *cloud, *seen); !dropped.ok()) return dropped;
+      if (Status dropped = drop_what_is_gone(execution, *cloud, *seen); !dropped.ok()) return dropped;
     }
     for (const Seen& one : *seen) {
       if (one.phase == ResourcePhase::Leaving || ownership->is_released(id, one.id)) continue;
@@ -178,31 +178,31 @@ Result<std::vector<StillMarked>> release_resource(const Run& run, const std::str
                                                   bool keep_tags) {
   Result<Snapshot> snapshot = run.store->snapshot();
   if (!snapshot.ok()) return snapshot.status();
-  Session session(run, std::move(*snapshot));
-  std::optional<ResourceRecord> record = session.resource(address);
+  Execution execution(run, std::move(*snapshot));
+  std::optional<ResourceRecord> record = execution.resource(address);
   if (!record) return not_found("the state has no " + address);
   if (!keep_tags) {
-    if (Status ours = check_owners(session, {record->cloud}, false); !ours.ok()) return ours;
+    if (Status ours = check_owners(execution, {record->cloud}, false); !ours.ok()) return ours;
   }
-  std::vector<std::pair<std::string, Order>> released = {{record->cloud, order_for(session, *record)}};
+  std::vector<std::pair<std::string, Order>> released = {{record->cloud, order_for(execution, *record)}};
   std::vector<StateChange> changes = {state_change::Release{address}};
   for (const std::string& need : record->needs) {
-    std::optional<ResourceRecord> part = session.resource(need);
+    std::optional<ResourceRecord> part = execution.resource(need);
     if (!part || !is_part_of(need, address)) continue;
-    released.emplace_back(part->cloud, order_for(session, *part));
+    released.emplace_back(part->cloud, order_for(execution, *part));
     changes.push_back(state_change::Release{need});
   }
   std::vector<StillMarked> marked;
-  if (Status done = session.store().commit(changes).status(); !done.ok()) return done;
+  if (Status done = execution.store().commit(changes).status(); !done.ok()) return done;
   if (keep_tags) return marked;
   for (const auto& [cloud, order] : released) {
-    Status untagged = take_tags_off(session, cloud, order);
+    Status untagged = take_tags_off(execution, cloud, order);
     if (untagged.ok()) continue;
     if (untagged.code() == Code::Unsupported) {
       marked.push_back({order.address, order.id, cloud});
       continue;
     }
-    return session.events.mask(
+    return execution.events.mask(
         std::move(untagged).at(order.address + " is released, but its radlc tags could not be removed"));
   }
   return marked;

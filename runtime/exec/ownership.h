@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "runtime/exec/session.h"
+#include "runtime/exec/execution.h"
 
 namespace radl {
 
 class Ownership {
  public:
-  // Of the resources recorded in the session, and of what the journal says that this state has created.
-  static Result<Ownership> of(Session& session);
+  // Of the resources recorded in the execution, and of what the journal says that this state has created.
+  static Result<Ownership> of(Execution& execution);
 
   // "": it is this state's. Else why it is not.
   std::string why_foreign(const Cloud& cloud, const Seen& seen) const;

@@ -30,13 +30,13 @@ struct SlotAwaiter {
 };
 
 Async<bool> Park::answers(const std::string& address, Scheduler::TimePoint end) {
-  if (!session_.run.answering) co_return true;
+  if (!execution_.run.answering) co_return true;
   Prober& prober = watchers_.prober();
   std::shared_ptr<Prober::Slot> slot = prober.add(address, end);
   while (true) {
     std::optional<bool> answer = prober.take(slot);
     if (answer) co_return *answer;
-    if (session_.stop_starting()) {
+    if (execution_.stop_starting()) {
       prober.drop(slot);
       co_return false;
     }
@@ -63,8 +63,8 @@ Async<Status> Park::write(Recorder::Changes changes) {
 
 Async<bool> Park::until(Scheduler::TimePoint when) {
   while (true) {
-    if (session_.stop_starting()) co_return false;
-    if (session_.world().clock.now() >= when) co_return true;
+    if (execution_.stop_starting()) co_return false;
+    if (execution_.world().clock.now() >= when) co_return true;
     TimeAwaiter wait{*this, when};
     co_await wait;
   }
@@ -91,7 +91,7 @@ Async<std::unique_ptr<Sight>> Park::sight(Cloud& cloud, Watch watch) {
 Async<std::unique_ptr<Sight>> Park::sight(Watcher& watcher, std::shared_ptr<Watcher::Slot> slot) {
   while (true) {
     if (watcher.is_settled(*slot)) co_return watcher.take(*slot);
-    if (session_.stop_now() || (!slot->watch.accepted && session_.stop_starting())) {
+    if (execution_.stop_now() || (!slot->watch.accepted && execution_.stop_starting())) {
       watcher.drop(slot);
       co_return stopped(slot->watch);
     }

@@ -6,20 +6,20 @@
 #include <utility>
 
 #include "runtime/exec/async.h"
+#include "runtime/exec/execution.h"
 #include "runtime/exec/scheduler.h"
-#include "runtime/exec/session.h"
 #include "runtime/exec/watcher.h"
 
 namespace radl {
 
 class Park {
  public:
-  Park(Session& session, Scheduler& scheduler, Watchers& watchers, Dag::Id vertex)
-      : session_(session), scheduler_(scheduler), watchers_(watchers), vertex_(vertex) {}
+  Park(Execution& execution, Scheduler& scheduler, Watchers& watchers, Dag::Id vertex)
+      : execution_(execution), scheduler_(scheduler), watchers_(watchers), vertex_(vertex) {}
 
   // False when the run is to stop before that.
   Async<bool> until(Scheduler::TimePoint when);
-  Async<bool> during(std::chrono::milliseconds time) { return until(session_.in(time)); }
+  Async<bool> during(std::chrono::milliseconds time) { return until(execution_.in(time)); }
   // Cancelled at the second Ctrl-C; at the first where it is not even known that something was accepted.
   Async<std::unique_ptr<Sight>> sight(Cloud& cloud, Watch watch);
 
@@ -42,7 +42,7 @@ class Park {
   friend struct TimeAwaiter;
   template <class Source>
   friend struct SlotAwaiter;
-  Session& session_;
+  Execution& execution_;
   Scheduler& scheduler_;
   Watchers& watchers_;
   Dag::Id vertex_;

@@ -18,8 +18,8 @@ using TimePoint = std::chrono::steady_clock::time_point;
 
 class PlanRun {
  public:
-  PlanRun(Session& session, const Plan& plan, RunReport& report)
-      : session_(session), plan_(plan), report_(report), steps_(plan.actions.size()) {
+  PlanRun(Execution& execution, const Plan& plan, RunReport& report)
+      : execution_(execution), plan_(plan), report_(report), steps_(plan.actions.size()) {
     report_.actions.clear();
     report_.actions.reserve(plan.actions.size());
     for (const Action& action : plan.actions) {
@@ -31,10 +31,11 @@ class PlanRun {
     }
     begun_.resize(plan.actions.size());
     entered_.resize(plan.actions.size());
-    for (const Action& action : plan.actions) (void)session.run.clouds->find(action.cloud);
-    double max_time = session.run.program ? session.run.program->max_time_seconds : 0;
-    deadline_ = max_time > 0 ? session.in(std::chrono::milliseconds(static_cast<long long>(max_time * 1000)))
-                             : TimePoint::max();
+    for (const Action& action : plan.actions) (void)execution.run.clouds->find(action.cloud);
+    double max_time = execution.run.program ? execution.run.program->max_time_seconds : 0;
+    deadline_ = max_time > 0
+                    ? execution.in(std::chrono::milliseconds(static_cast<long long>(max_time * 1000)))
+                    : TimePoint::max();
   }
 
   Status execute() {
@@ -42,7 +43,7 @@ class PlanRun {
     if (!graph.ok()) return graph.status();
     std::vector<bool> done(graph->vertices.size());
     Status broken = run_once(*graph, done);
-    int rounds = session_.options().on_error == OnError::Retry ? session_.options().rounds : 0;
+    int rounds = execution_.options().on_error == OnError::Retry ? execution_.options().rounds : 0;
     for (int round = 0; round < rounds && broken.ok() && worth_another_round(); ++round)
       broken = run_once(*graph, done);
     Status failed = first_failure();
@@ -52,7 +53,7 @@ class PlanRun {
  private:
   // Jobs that were left running would be joined again at once.
   bool worth_another_round() const {
-    return report_.failed() > 0 && report_.left_running.empty() && !session_.stop_starting();
+    return report_.failed() > 0 && report_.left_running.empty() && !execution_.stop_starting();
   }
 
   // The vertices that are not done yet, as a graph of their own. What failed in them stands in the report.
@@ -71,7 +72,7 @@ class PlanRun {
     }
     operations.exclusive = [&](Dag::Id id) { return exclusive(graph.vertices[back[id]]); };
     operations.skipped = [&](Dag::Id id, Dag::Id cause) {
-      session_.note_failed(name_of(graph, back[id]));
+      execution_.note_failed(name_of(graph, back[id]));
       const std::string& after = name_of(graph, back[cause]);
       skip(graph, back[id], runs_on(after) ? "waits for " + after + ", which runs on" : after + " failed");
     };
@@ -79,7 +80,7 @@ class PlanRun {
     operations.ended = [&](Dag::Id id, Status status) {
       return ended(graph.vertices[back[id]], std::move(status));
     };
-    OperationsOver over = run_operations(session_, operations);
+    OperationsOver over = run_operations(execution_, operations);
     std::string why = over.status.ok() ? "stopped before it began" : over.status.message();
     for (Dag::Id id : over.never) skip(graph, back[id], why);
     for (Dag::Id id : over.cut) note_failure(graph.vertices[back[id]].index, over.status);
@@ -126,7 +127,7 @@ class PlanRun {
     event.verb = verb_name(action.verb);
     event.message = std::move(message);
     event.data = std::move(data);
-    session_.events.emit(std::move(event));
+    execution_.events.emit(std::move(event));
   }
 
   static Async<Status> refused(Status why) { co_return why; }
@@ -135,56 +136,57 @@ class PlanRun {
   Async<Status> begin(const PlanVertex& vertex, Park& park) {
     const Action& action = plan_.actions[vertex.index];
     steps_[vertex.index].reset();
-    Status may = session_.lock().enter(session_.finishing());
+    Status may = execution_.lock().enter(execution_.finishing());
     entered_[vertex.index] = may.ok();
-    if (may.ok()) may = session_.check_undisturbed(action);
+    if (may.ok()) may = execution_.check_undisturbed(action);
     if (begun_[vertex.index] == TimePoint()) {
-      begun_[vertex.index] = session_.world().clock.now();
+      begun_[vertex.index] = execution_.world().clock.now();
       emit(EventKind::ActionStarted, action, "", {{"attempt", 1}});
     }
     if (!may.ok()) return refused(std::move(may));
     if (vertex.phase == PlanVertex::Phase::Remove)
-      return remove_resource(session_, park, action.id, action.verb == Verb::Replace);
+      return remove_resource(execution_, park, action.id, action.verb == Verb::Replace);
     if (action.verb == Verb::Run || action.verb == Verb::Forget) return begin_step(vertex.index, park);
-    return action.verb == Verb::Update ? update_resource(session_, park, action)
-                                       : make_resource(session_, park, action);
+    return action.verb == Verb::Update ? update_resource(execution_, park, action)
+                                       : make_resource(execution_, park, action);
   }
 
   // Of a job that is not in the file any more. Holds its thread.
   Status end_forgotten(const Action& action) {
-    const std::optional<StepRecord> record = session_.step(action.id);
+    const std::optional<StepRecord> record = execution_.step(action.id);
     if (!record || record->jobs.empty()) return {};
     // Whoever supervises it would start again what is ended here.
-    auto lease = session_.store().lease_job(action.id, session_.options().command, true, session_.now());
+    auto lease =
+        execution_.store().lease_job(action.id, execution_.options().command, true, execution_.now());
     if (!lease.ok()) return lease.status();
-    const Context context = session_.context(action.id, deadline_, true);
-    return end_all_folders(session_, context, action.id, record->jobs);
+    const Context context = execution_.context(action.id, deadline_, true);
+    return end_all_folders(execution_, context, action.id, record->jobs);
   }
 
   Async<Status> begin_step(size_t index, Park& park) {
     const Action& action = plan_.actions[index];
     if (action.verb == Verb::Forget) {
-      if (Status stopped = stop_services(session_, action, deadline_); !stopped.ok()) co_return stopped;
+      if (Status stopped = stop_services(execution_, action, deadline_); !stopped.ok()) co_return stopped;
       if (Status ended = end_forgotten(action); !ended.ok()) co_return ended;
       Async<Status> writing =
           park.write([&action] { return std::vector<StateChange>{state_change::ForgetStep{action.id}}; });
       co_await writing.finished();
       Status forgotten = writing.take();
-      if (forgotten.ok()) session_.forget(action.id);
+      if (forgotten.ok()) execution_.forget(action.id);
       co_return forgotten;
     }
-    steps_[index] = std::make_unique<StepDone>(run_step(session_, action, deadline_));
+    steps_[index] = std::make_unique<StepDone>(run_step(execution_, action, deadline_));
     co_return steps_[index]->status;
   }
 
   // What the action had begun stands in the journal: an exception leaves it to the next run as a kill would.
   Status ended(const PlanVertex& vertex, Status status) {
     const Action& action = plan_.actions[vertex.index];
-    if (std::exchange(entered_[vertex.index], 0)) session_.lock().leave();
+    if (std::exchange(entered_[vertex.index], 0)) execution_.lock().leave();
     const bool first_of_two = vertex.phase == PlanVertex::Phase::Remove && action.verb != Verb::Delete;
     if (status.ok() && first_of_two) return status;
     const bool was_to_be_made = action.verb == Verb::Create || action.verb == Verb::Replace;
-    if (!status.ok() && was_to_be_made) session_.note_failed(action.id);
+    if (!status.ok() && was_to_be_made) execution_.note_failed(action.id);
     Status told = guarded([&]() -> Status { return conclude(vertex.index, status), Status(); });
     if (told.ok()) return status;
     note_failure(vertex.index, told);
@@ -198,11 +200,11 @@ class PlanRun {
     const StepDone none, &step = steps_[index] ? *steps_[index] : none;
     std::lock_guard guard(outcomes_);
     ActionOutcome& outcome = report_.actions[index];
-    outcome.seconds = std::chrono::duration<double>(session_.world().clock.now() - begun_[index]).count();
+    outcome.seconds = std::chrono::duration<double>(execution_.world().clock.now() - begun_[index]).count();
     outcome.changes = step.changes;
     outcome.log = step.log;
     outcome.detail.clear();
-    outcome.status = session_.events.mask(status);
+    outcome.status = execution_.events.mask(status);
     outcome.state = status.ok() ? ActionOutcome::State::Done : ActionOutcome::State::Failed;
     begun_[index] = {};
     if (step.left_running) {
@@ -245,14 +247,15 @@ class PlanRun {
                     [](const ActionOutcome& one) { return one.state == ActionOutcome::State::Done; });
     // Asked to stop when everything was begun already, and all of it has come to its end.
     if (whole) return {};
-    if (session_.stop_starting()) return {Code::Cancelled, "stopped; run the same command again to continue"};
+    if (execution_.stop_starting())
+      return {Code::Cancelled, "stopped; run the same command again to continue"};
     for (const ActionOutcome& outcome : report_.actions) {
       if (outcome.state == ActionOutcome::State::Failed) return outcome.told();
     }
     return {};
   }
 
-  Session& session_;
+  Execution& execution_;
   const Plan& plan_;
   RunReport& report_;
   std::mutex outcomes_;                           // of report_.actions
@@ -264,12 +267,12 @@ class PlanRun {
 
 }  // namespace
 
-Status execute_plan(Session& session, const Plan& plan, RunReport& report) {
-  Status ended = PlanRun(session, plan, report).execute();
+Status execute_plan(Execution& execution, const Plan& plan, RunReport& report) {
+  Status ended = PlanRun(execution, plan, report).execute();
   // Held to the end of the run: what came of it is written.
-  const Status locked = session.was_taken_over() ? Status() : session.lock().enter(session.now());
+  const Status locked = execution.was_taken_over() ? Status() : execution.lock().enter(execution.now());
   if (!locked.ok() && ended.ok()) ended = locked;
-  report.lost_lock = session.store().still_held();
+  report.lost_lock = execution.store().still_held();
   return report.lost_lock.ok() ? ended : report.lost_lock;
 }
 

@@ -10,15 +10,15 @@ namespace {
 
 class Powering {
  public:
-  explicit Powering(Session& session) : session_(session) {}
+  explicit Powering(Execution& execution) : execution_(execution) {}
 
   Status ask(const std::string& address, PowerChange change) {
     auto cloud = find(address);
     if (!cloud.ok()) return cloud.status();
-    const ResourceRecord record = *session_.resource(address);
+    const ResourceRecord record = *execution_.resource(address);
     return repeated(address, [&]() -> Status {
-      const Order order = order_for(session_, record);
-      const Context context = asking(session_, address);
+      const Order order = order_for(execution_, record);
+      const Context context = asking(execution_, address);
       Asked asked = change == PowerChange::Start  ? (*cloud)->ask_update(context, order)
                     : change == PowerChange::Stop ? (*cloud)->ask_power(context, order, Power::Stop)
                                                   : (*cloud)->ask_power(context, order, Power::Reboot);
@@ -37,7 +37,7 @@ class Powering {
   Status finish(const std::string& address, PowerChange change) {
     auto cloud = find(address);
     if (!cloud.ok()) return cloud.status();
-    ResourceRecord record = *session_.resource(address);
+    ResourceRecord record = *execution_.resource(address);
     const ResourcePhase wanted = change == PowerChange::Stop ? ResourcePhase::Stopped : ResourcePhase::Ready;
     auto seen = wait(**cloud, record, [&](ResourcePhase phase) {
       return phase == wanted || phase == ResourcePhase::Broken || phase == ResourcePhase::Leaving;
@@ -45,39 +45,39 @@ class Powering {
     if (!seen.ok()) return seen.status();
     if (seen->phase != wanted) return Status(Code::Invalid, address + ": " + seen->detail);
     record.attributes = attributes_now(record, std::move(seen->attributes));
-    return session_.store().put_resource(record);
+    return execution_.store().put_resource(record);
   }
 
   Result<std::string> image(const std::string& address, const std::string& name) {
     auto cloud = find(address);
     if (!cloud.ok()) return cloud.status();
-    const ResourceRecord record = *session_.resource(address);
-    const Asked asked = (*cloud)->ask_image(asking(session_, address), order_for(session_, record), name);
+    const ResourceRecord record = *execution_.resource(address);
+    const Asked asked = (*cloud)->ask_image(asking(execution_, address), order_for(execution_, record), name);
     if (asked.answer != Asked::Answer::Accepted) return asked.status;
     return asked.id;
   }
 
  private:
   Result<Cloud*> find(const std::string& address) {
-    const auto record = session_.resource(address);
+    const auto record = execution_.resource(address);
     if (!record || !record->is_node())
       return Status(Code::NotFound, address + " is not a machine of the state");
-    return cloud_of(session_, record->cloud);
+    return cloud_of(execution_, record->cloud);
   }
 
   Status repeated(const std::string& address, const std::function<Status()>& call) {
     RetryHooks hooks;
-    hooks.stop = session_.now();
+    hooks.stop = execution_.now();
     hooks.on_retry = [&](const Status& error, int, std::chrono::milliseconds) {
-      tell(session_, address, "tried again: " + error.message());
+      tell(execution_, address, "tried again: " + error.message());
     };
-    return with_retries(session_.options(), session_.world(), hooks, [&](int) { return call(); });
+    return with_retries(execution_.options(), execution_.world(), hooks, [&](int) { return call(); });
   }
 
   Result<Seen> wait(Cloud& cloud, const ResourceRecord& record,
                     const std::function<bool(ResourcePhase)>& is_over) {
-    const auto end = session_.in(std::max(session_.options().create_deadline, cloud.settles_after()));
-    const auto shows = shows_by(session_, cloud, record);
+    const auto end = execution_.in(std::max(execution_.options().create_deadline, cloud.settles_after()));
+    const auto shows = shows_by(execution_, cloud, record);
     auto pace = cloud.pace().first;
     while (true) {
       Query query;
@@ -85,21 +85,21 @@ class Powering {
       query.names[record.id] = record.address;
       Result<std::vector<Seen>> seen = Status(Code::Internal, "");
       Status looked = repeated(record.address, [&] {
-        seen = cloud.look(asking(session_, record.address), query);
+        seen = cloud.look(asking(execution_, record.address), query);
         return seen.status();
       });
       if (!looked.ok()) return looked;
       for (Seen& one : *seen)
         if (one.id == record.id && is_over(one.phase)) return std::move(one);
-      const auto now = session_.world().clock.now();
+      const auto now = execution_.world().clock.now();
       if (seen->empty() && now >= shows) return Status(Code::NotFound, record.address + " is gone");
       if (now >= end) return Status(Code::Timeout, record.address + " does not show what was asked for");
-      if (!sleep_unless(session_.world().clock, pace, session_.now())) return session_.now().check();
+      if (!sleep_unless(execution_.world().clock, pace, execution_.now())) return execution_.now().check();
       pace = std::min(pace * 2, cloud.pace().longest);
     }
   }
 
-  Session& session_;
+  Execution& execution_;
 };
 
 }  // namespace
@@ -113,13 +113,13 @@ std::vector<PowerOutcome> change_power(const Run& run, const std::vector<std::st
     for (PowerOutcome& one : outcomes) one.status = snapshot.status();
     return outcomes;
   }
-  Session session(run, std::move(*snapshot));
-  const Status ours = check_owners(session, clouds_of(session), false);
-  Powering powering(session);
+  Execution execution(run, std::move(*snapshot));
+  const Status ours = check_owners(execution, clouds_of(execution), false);
+  Powering powering(execution);
   for (PowerOutcome& one : outcomes) {
-    one.status = !ours.ok()                ? ours
-                 : session.stop_starting() ? stopped_before_it_was_asked()
-                                           : powering.ask(one.address, change);
+    one.status = !ours.ok()                  ? ours
+                 : execution.stop_starting() ? stopped_before_it_was_asked()
+                                             : powering.ask(one.address, change);
   }
   for (PowerOutcome& one : outcomes)
     if (one.status.ok()) one.status = powering.finish(one.address, change);
@@ -129,9 +129,9 @@ std::vector<PowerOutcome> change_power(const Run& run, const std::vector<std::st
 Result<std::string> make_image(const Run& run, const std::string& address, const std::string& name) {
   auto snapshot = run.store->snapshot();
   if (!snapshot.ok()) return snapshot.status();
-  Session session(run, std::move(*snapshot));
-  if (Status ours = check_owners(session, clouds_of(session), false); !ours.ok()) return ours;
-  return Powering(session).image(address, name);
+  Execution execution(run, std::move(*snapshot));
+  if (Status ours = check_owners(execution, clouds_of(execution), false); !ours.ok()) return ours;
+  return Powering(execution).image(address, name);
 }
 
 }  // namespace radl

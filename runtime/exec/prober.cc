@@ -22,7 +22,7 @@ std::shared_ptr<Prober::Slot> Prober::add(std::string address, Scheduler::TimePo
 void Prober::plan_probe(std::chrono::milliseconds wait) {
   if (planned_) return;
   planned_ = true;
-  scheduler_.serve_at(session_.in(wait), [this] { probe(); });
+  scheduler_.serve_at(execution_.in(wait), [this] { probe(); });
 }
 
 void Prober::probe() {
@@ -32,17 +32,17 @@ void Prober::probe() {
     asked = slots_;
   }
   std::vector<Json> attributes;
-  session_.read([&](const Snapshot& known) {
+  execution_.read([&](const Snapshot& known) {
     for (const auto& slot : asked) {
       auto record = known.resources.find(slot->address);
       attributes.push_back(record == known.resources.end() ? Json::object() : record->second.attributes);
     }
   });
   std::vector<bool> answers =
-      asked.empty() ? std::vector<bool>() : session_.run.answering(attributes, session_.now());
+      asked.empty() ? std::vector<bool>() : execution_.run.answering(attributes, execution_.now());
   std::lock_guard guard(mutex_);
   planned_ = false;
-  const auto now = session_.world().clock.now();
+  const auto now = execution_.world().clock.now();
   for (size_t i = 0; i < asked.size(); ++i) {
     Slot& slot = *asked[i];
     if (!answers[i] && now < slot.end) continue;

@@ -7,14 +7,14 @@
 #include <optional>
 #include <vector>
 
+#include "runtime/exec/execution.h"
 #include "runtime/exec/scheduler.h"
-#include "runtime/exec/session.h"
 
 namespace radl {
 
 class Prober {
  public:
-  Prober(Session& session, Scheduler& scheduler) : session_(session), scheduler_(scheduler) {}
+  Prober(Execution& execution, Scheduler& scheduler) : execution_(execution), scheduler_(scheduler) {}
 
   struct Slot {
     std::string address;
@@ -32,7 +32,7 @@ class Prober {
   void plan_probe(std::chrono::milliseconds wait);  // with the lock held
   void probe();
 
-  Session& session_;
+  Execution& execution_;
   Scheduler& scheduler_;
   std::mutex mutex_;
   std::vector<std::shared_ptr<Slot>> slots_;

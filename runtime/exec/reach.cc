@@ -19,17 +19,17 @@ constexpr milliseconds kSilence{15000}, kLook{15000};
 // Between two looks at a machine that has no address yet.
 constexpr milliseconds kNoAddress{2000};
 
-bool is_to_be_reached(Session& session, const std::string& address) {
-  const ir::Node* node = session.node(address);
-  return node && node->configured && session.run.program->contextualize && session.run.connect &&
-         session.read([&](const Snapshot& known) {
+bool is_to_be_reached(Execution& execution, const std::string& address) {
+  const ir::Node* node = execution.node(address);
+  return node && node->configured && execution.run.program->contextualize && execution.run.connect &&
+         execution.read([&](const Snapshot& known) {
            auto record = known.resources.find(address);
            return record != known.resources.end() && record->second.is_node();
          });
 }
 
-bool is_reached_directly(Session& session, const std::string& address) {
-  std::optional<ResourceRecord> record = session.resource(address);
+bool is_reached_directly(Execution& execution, const std::string& address) {
+  std::optional<ResourceRecord> record = execution.resource(address);
   return !record || !is_private(*record);
 }
 
@@ -38,22 +38,22 @@ Status stopped_waiting(const std::string& address) {
 }
 
 // One login, and what is said of it; `told` is what was said last. Nothing: another one may work.
-std::optional<Status> log_in(Session& session, const std::string& address, Scheduler::TimePoint end,
+std::optional<Status> log_in(Execution& execution, const std::string& address, Scheduler::TimePoint end,
                              milliseconds wait, std::string& told) {
-  Status reached = session.connect_once(address, end);
+  Status reached = execution.connect_once(address, end);
   if (reached.ok() || !(may_work_later(reached.code()) || reached.code() == Code::NotFound)) return reached;
-  if (reached.message() != told) tell(session, address, reached.message());
+  if (reached.message() != told) tell(execution, address, reached.message());
   told = reached.message();
-  if (session.world().clock.now() + wait < end) return std::nullopt;
+  if (execution.world().clock.now() + wait < end) return std::nullopt;
   return Status(Code::Timeout, address + " did not become reachable: " + reached.message());
 }
 
-Async<Status> record_reached(Session& session, Park& park, const std::string& address, Status reached,
+Async<Status> record_reached(Execution& execution, Park& park, const std::string& address, Status reached,
                              Scheduler::TimePoint end) {
-  if (reached.ok()) reached = mount_disks(session, address, session.context(address, end));
+  if (reached.ok()) reached = mount_disks(execution, address, execution.context(address, end));
   if (reached.code() == Code::Cancelled) co_return reached;
   // As it is now: its host key may have been learned meanwhile.
-  std::optional<ResourceRecord> record = session.resource(address);
+  std::optional<ResourceRecord> record = execution.resource(address);
   if (!record) co_return reached;
   record->reachable = reached.ok();
   if (!reached.ok()) {
@@ -65,8 +65,8 @@ Async<Status> record_reached(Session& session, Park& park, const std::string& ad
   Async<Status> writing = park.write([&record] { return putting_of(*record); });
   co_await writing.finished();
   if (Status put = writing.take(); !put.ok()) co_return put;
-  session.put(*record);
-  if (reached.ok()) tell_phase(session, *record, "reachable");
+  execution.put(*record);
+  if (reached.ok()) tell_phase(execution, *record, "reachable");
   co_return reached;
 }
 
@@ -91,7 +91,7 @@ std::optional<std::string> host_of(const ResourceRecord& record) {
 }
 
 // Its address, which may come, or become another one, after the machine is there.
-Async<Status> record_address(Session& session, Park& park, ResourceRecord record, const Sight& sight) {
+Async<Status> record_address(Execution& execution, Park& park, ResourceRecord record, const Sight& sight) {
   if (!sight.status.ok() || !sight.seen) co_return Status();
   const std::optional<std::string> before = host_of(record);
   record.attributes = attributes_now(record, sight.seen->attributes);
@@ -100,32 +100,32 @@ Async<Status> record_address(Session& session, Park& park, ResourceRecord record
   Async<Status> writing = park.write([&record] { return putting_of(record); });
   co_await writing.finished();
   Status put = writing.take();
-  if (put.ok()) session.put(record);
+  if (put.ok()) execution.put(record);
   co_return put;
 }
 
 // True as soon as it takes connections. `lost` says why it never will.
-Async<bool> wait_for_answer(Session& session, Park& park, const std::string& address,
+Async<bool> wait_for_answer(Execution& execution, Park& park, const std::string& address,
                             Scheduler::TimePoint end, Status& lost) {
   for (bool told = false;;) {
-    std::optional<ResourceRecord> record = session.resource(address);
-    Cloud* cloud = record ? session.run.clouds->find(record->cloud) : nullptr;
+    std::optional<ResourceRecord> record = execution.resource(address);
+    Cloud* cloud = record ? execution.run.clouds->find(record->cloud) : nullptr;
     bool answers = false;
     if (cloud && host_of(*record) == "") {
-      if (!told) tell(session, address, "it has no address yet");
+      if (!told) tell(execution, address, "it has no address yet");
       told = true;
       (void)co_await park.during(kNoAddress);
     } else {
-      answers = co_await park.answers(address, std::min(end, session.in(kSilence)));
+      answers = co_await park.answers(address, std::min(end, execution.in(kSilence)));
     }
-    if (answers || session.stop_starting() || session.world().clock.now() >= end) co_return answers;
+    if (answers || execution.stop_starting() || execution.world().clock.now() >= end) co_return answers;
     if (!cloud) continue;
-    Watch watch{Watch::For::Settled, "",   record->id, address, shows_by(session, *cloud, *record),
-                session.in(kLook),   false};
+    Watch watch{Watch::For::Settled, "",   record->id, address, shows_by(execution, *cloud, *record),
+                execution.in(kLook), false};
     std::unique_ptr<Sight> sight = co_await park.sight(*cloud, std::move(watch));
     lost = why_silent(address, *sight);
     if (lost.ok()) {
-      Async<Status> recording = record_address(session, park, std::move(*record), *sight);
+      Async<Status> recording = record_address(execution, park, std::move(*record), *sight);
       co_await recording.finished();
       lost = recording.take();
     }
@@ -135,27 +135,27 @@ Async<bool> wait_for_answer(Session& session, Park& park, const std::string& add
 
 }  // namespace
 
-Async<Status> wait_until_reachable(Session& session, Park& park, const std::string& address) {
-  if (!is_to_be_reached(session, address)) co_return Status();
-  tell_node_phase(session, address, "waiting");
-  const auto end = session.in(session.options().boot_deadline);
+Async<Status> wait_until_reachable(Execution& execution, Park& park, const std::string& address) {
+  if (!is_to_be_reached(execution, address)) co_return Status();
+  tell_node_phase(execution, address, "waiting");
+  const auto end = execution.in(execution.options().boot_deadline);
   // Until something listens there a login is of no use, and would hold a thread until it is given up.
   bool answers = true;
   Status lost;
-  if (is_reached_directly(session, address)) {
-    answers = co_await wait_for_answer(session, park, address, end, lost);
+  if (is_reached_directly(execution, address)) {
+    answers = co_await wait_for_answer(execution, park, address, end, lost);
   }
-  if (!answers && session.stop_starting()) co_return stopped_waiting(address);
+  if (!answers && execution.stop_starting()) co_return stopped_waiting(address);
   if (!lost.ok()) {
-    Async<Status> recording = record_reached(session, park, address, std::move(lost), end);
+    Async<Status> recording = record_reached(execution, park, address, std::move(lost), end);
     co_await recording.finished();
     co_return recording.take();
   }
   std::string told;
   for (milliseconds wait = kFirstLogin;; wait = std::min(wait * 2, kLongestLogin)) {
-    std::optional<Status> over = log_in(session, address, end, wait, told);
+    std::optional<Status> over = log_in(execution, address, end, wait, told);
     if (over) {
-      Async<Status> recording = record_reached(session, park, address, std::move(*over), end);
+      Async<Status> recording = record_reached(execution, park, address, std::move(*over), end);
       co_await recording.finished();
       co_return recording.take();
     }

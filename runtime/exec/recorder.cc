@@ -43,7 +43,7 @@ void Recorder::write() {
     std::vector<std::vector<StateChange>> lists;
     lists.reserve(batch.size());
     for (const auto& slot : batch) lists.push_back(slot->changes());
-    std::vector<Written> written = session_.store().commit_each(lists);
+    std::vector<Written> written = execution_.store().commit_each(lists);
     for (size_t i = 0; i < batch.size(); ++i) *outcomes[i] = std::move(written[i]);
     return {};
   });

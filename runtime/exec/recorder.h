@@ -10,14 +10,14 @@
 #include <optional>
 #include <vector>
 
+#include "runtime/exec/execution.h"
 #include "runtime/exec/scheduler.h"
-#include "runtime/exec/session.h"
 
 namespace radl {
 
 class Recorder {
  public:
-  Recorder(Session& session, Scheduler& scheduler) : session_(session), scheduler_(scheduler) {}
+  Recorder(Execution& execution, Scheduler& scheduler) : execution_(execution), scheduler_(scheduler) {}
 
   // Made when its turn has come, on another thread: what waits takes no memory for it.
   using Changes = std::function<std::vector<StateChange>()>;
@@ -43,7 +43,7 @@ class Recorder {
 
   void write();
 
-  Session& session_;
+  Execution& execution_;
   Scheduler& scheduler_;
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<Slot>> waiting_;

@@ -19,16 +19,17 @@ constexpr std::chrono::milliseconds kRecoverPatience = std::chrono::minutes(10);
 
 class Recoverer {
  public:
-  Recoverer(Session& session, const std::vector<Intent>& intents) : session_(session), intents_(intents) {}
+  Recoverer(Execution& execution, const std::vector<Intent>& intents)
+      : execution_(execution), intents_(intents) {}
 
   Status run() {
-    for (const Intent& intent : intents_) (void)session_.run.clouds->find(intent.resource.cloud);
+    for (const Intent& intent : intents_) (void)execution_.run.clouds->find(intent.resource.cloud);
     std::vector<Status> ended(intents_.size());
     const Dag dag = order();
     WorkGraph operations{dag, {}, {}};
     operations.begin = [&](Dag::Id id, Park& park) { return bring_to_an_end(park, intents_[id]); };
     operations.ended = [&](Dag::Id id, Status status) { return ended[id] = std::move(status); };
-    OperationsOver over = run_operations(session_, operations);
+    OperationsOver over = run_operations(execution_, operations);
     for (size_t i = 0; i < intents_.size(); ++i) {
       if (ended[i].ok()) continue;
       return std::move(ended[i]).at("looking up what an interrupted run had begun: " + intents_[i].address);
@@ -62,7 +63,7 @@ class Recoverer {
       co_await closing.finished();
       co_return closing.take();
     }
-    Result<Cloud*> cloud = cloud_of(session_, intent.resource.cloud);
+    Result<Cloud*> cloud = cloud_of(execution_, intent.resource.cloud);
     if (!cloud.ok()) co_return cloud.status();
     Status ended;
     if (intent.kind == Intent::Kind::Create) {
@@ -82,9 +83,9 @@ class Recoverer {
                 "",
                 intent.address,
                 settled_at,
-                std::max(session_.in(session_.options().create_deadline), settled_at),
+                std::max(execution_.in(execution_.options().create_deadline), settled_at),
                 false};
-    Found found = co_await wait_for_made(session_, park, cloud, intent.resource, watch);
+    Found found = co_await wait_for_made(execution_, park, cloud, intent.resource, watch);
     if (!found.status.ok()) co_return found.status;
     Async<Status> closing = found.seen ? adopt(park, intent, std::move(*found.seen))
                             : found.why.empty()
@@ -98,12 +99,12 @@ class Recoverer {
   // the time by which all attempts of a run are over.
   std::chrono::steady_clock::time_point settles_at(const Intent& intent, const Cloud& cloud) {
     using Seconds = std::chrono::duration<double>;
-    const ApplyOptions& options = session_.options();
+    const ApplyOptions& options = execution_.options();
     Seconds settle = cloud.settles_after();
     Seconds attempts = (options.create_deadline + options.longest_wait + settle) * options.attempts;
-    Seconds since(session_.world().clock.wall_seconds() - intent.opened_at - attempts.count());
+    Seconds since(execution_.world().clock.wall_seconds() - intent.opened_at - attempts.count());
     Seconds left = std::max(settle - std::max(since, Seconds(0)), Seconds(0));
-    return session_.in(std::chrono::ceil<std::chrono::milliseconds>(left));
+    return execution_.in(std::chrono::ceil<std::chrono::milliseconds>(left));
   }
 
   Async<Status> adopt(Park& park, const Intent& intent, Seen made) {
@@ -116,21 +117,26 @@ class Recoverer {
     Async<Status> closing = close(park, intent, &record, "adopted", &Recovery::adopted);
     co_await closing.finished();
     Status closed = closing.take();
-    if (closed.ok()) session_.put(record);
+    if (closed.ok()) execution_.put(record);
     co_return closed;
   }
 
   Async<Status> update(Park& park, Cloud& cloud, const Intent& intent) {
     ResourceRecord record = intent.resource;
     // Recorded no more, or as another thing: what was to be changed is not ours to put back.
-    std::optional<ResourceRecord> recorded = session_.resource(record.address);
+    std::optional<ResourceRecord> recorded = execution_.resource(record.address);
     if (!recorded || recorded->id != record.id) {
       Async<Status> closing = close(park, intent, nullptr, "forgotten", &Recovery::closed);
       co_await closing.finished();
       co_return closing.take();
     }
-    Watch watch{Watch::For::Settled,           "",   record.id, record.address, settles_at(intent, cloud),
-                session_.in(kRecoverPatience), false};
+    Watch watch{Watch::For::Settled,
+                "",
+                record.id,
+                record.address,
+                settles_at(intent, cloud),
+                execution_.in(kRecoverPatience),
+                false};
     std::unique_ptr<Sight> sight = co_await park.sight(cloud, watch);
     if (!sight->status.ok()) co_return sight->status;
     // What is there now is what the plan compares with, whether the change took place or not.
@@ -144,7 +150,7 @@ class Recoverer {
   }
 
   Async<Status> destroy(Park& park, Cloud& cloud, const Intent& intent) {
-    Status gone = co_await destroy_and_wait(session_, park, cloud, intent.resource);
+    Status gone = co_await destroy_and_wait(execution_, park, cloud, intent.resource);
     if (gone.code() == Code::Cancelled) co_return gone;
     if (!gone.ok()) {
       // It stays recorded as being removed: the plan goes on with it, and tells why it cannot be done.
@@ -158,7 +164,7 @@ class Recoverer {
         park.write([&intent] { return closing_of_destroy(intent.id, intent.address, true); });
     co_await writing.finished();
     if (Status done = writing.take(); !done.ok()) co_return done;
-    session_.remove_resource(intent.address, true);
+    execution_.remove_resource(intent.address, true);
     count(intent, "destroyed", &Recovery::repeated);
     co_return Status();
   }
@@ -179,12 +185,12 @@ class Recoverer {
     event.id = intent.address;
     event.verb = intent_kind_name(intent.kind);
     event.data = {{"outcome", outcome}};
-    session_.events.emit(std::move(event));
+    execution_.events.emit(std::move(event));
     std::lock_guard guard(mutex_);
     ++(recovery.*counter);
   }
 
-  Session& session_;
+  Execution& execution_;
   const std::vector<Intent>& intents_;
   std::mutex mutex_;  // of the recovery's counters
 };
@@ -197,13 +203,13 @@ Result<Recovery> recover(const Run& run) {
   if (intents->empty()) return Recovery();
   Result<Snapshot> snapshot = run.store->snapshot();
   if (!snapshot.ok()) return snapshot.status();
-  Session session(run, std::move(*snapshot));
+  Execution execution(run, std::move(*snapshot));
   std::set<std::string> clouds;
   for (const Intent& intent : *intents)
     if (intent.kind != Intent::Kind::Run) clouds.insert(intent.resource.cloud);
-  if (Status ours = check_owners(session, clouds, true); !ours.ok()) return ours;
-  Recoverer recoverer(session, *intents);
-  if (Status ended = recoverer.run(); !ended.ok()) return session.events.mask(ended);
+  if (Status ours = check_owners(execution, clouds, true); !ours.ok()) return ours;
+  Recoverer recoverer(execution, *intents);
+  if (Status ended = recoverer.run(); !ended.ok()) return execution.events.mask(ended);
   return recoverer.recovery;
 }
 

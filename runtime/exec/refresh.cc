@@ -28,15 +28,15 @@ const std::set<std::string> kAddedLater = {"group_id", "public_network"};
 
 class Refresher {
  public:
-  Refresher(Session& session, const Snapshot& snapshot) : session_(session), snapshot_(snapshot) {}
+  Refresher(Execution& execution, const Snapshot& snapshot) : execution_(execution), snapshot_(snapshot) {}
 
   Result<Observed> look() {
     look_at_clouds();
-    auto width = static_cast<size_t>(std::max(session_.options().parallelism, 1));
+    auto width = static_cast<size_t>(std::max(execution_.options().parallelism, 1));
     // Steps of one node share its connection, so they are looked at one after another.
     std::map<std::string, std::vector<const ir::Step*>> steps;
-    if (session_.run.program) {
-      for (const ir::Step& step : session_.run.program->steps) {
+    if (execution_.run.program) {
+      for (const ir::Step& step : execution_.run.program->steps) {
         if (is_to_be_observed(step)) steps[step.nodes[0]].push_back(&step);
       }
     }
@@ -59,14 +59,14 @@ class Refresher {
     look_at_clouds();
     for (const std::string& node : running_) {
       Status compared = noted(node, guarded([&] { return compare_host_key(node); }));
-      if (!compared.ok() && session_.stop_starting()) break;
+      if (!compared.ok() && execution_.stop_starting()) break;
     }
     return observed();
   }
 
  private:
   Result<Observed> observed() {
-    if (session_.stop_starting())
+    if (execution_.stop_starting())
       return Status(Code::Cancelled, "stopped while looking at the infrastructure");
     std::sort(observed_.resources.begin(), observed_.resources.end(),
               [](const Drift& a, const Drift& b) { return a.address < b.address; });
@@ -88,21 +88,21 @@ class Refresher {
       const LeftRunning left = left_running(record, snapshot_);
       if (!left.newest.empty() || !left.older.empty()) jobs.push_back(&record);
     }
-    auto width = static_cast<size_t>(std::max(session_.options().parallelism, 1));
+    auto width = static_cast<size_t>(std::max(execution_.options().parallelism, 1));
     (void)for_each_parallel(jobs.size(), width, [&](size_t i) {
       return noted(jobs[i]->id, guarded([&] { return look_at_job(*jobs[i]); }));
     });
   }
 
   Status look_at_job(const StepRecord& record) {
-    const Context context = session_.context(record.id, session_.in(kLookDeadline), true);
+    const Context context = execution_.context(record.id, execution_.in(kLookDeadline), true);
     std::set<std::string> runs;
     for (const JobFolder& folder : record.jobs) {
       for (const std::string& address : folder.may_run) {
         if (!running_.count(address)) continue;
-        if (Result<Remote*> remote = session_.connect(address, kNoPatience); !remote.ok())
+        if (Result<Remote*> remote = execution_.connect(address, kNoPatience); !remote.ok())
           return remote.status();
-        const NodeHandle node = session_.handle(address);
+        const NodeHandle node = execution_.handle(address);
         auto look = jobs::Member(node, context, folder.name).look("", context.stop);
         if (!look.ok()) return look.status();
         if (look->runs()) runs.insert(address);
@@ -115,22 +115,23 @@ class Refresher {
 
   // Something was thrown while it was looked at.
   Status noted(const std::string& what, Status status) {
-    if (!status.ok()) unknown(what, session_.events.mask(status.message()));
+    if (!status.ok()) unknown(what, execution_.events.mask(status.message()));
     return status;
   }
 
   // The connection is kept for the node's steps.
   bool answers(const std::string& node) {
-    if (!session_.run.connect || session_.stop_starting()) return true;
-    Result<Remote*> remote = session_.connect(node, kNoPatience);
+    if (!execution_.run.connect || execution_.stop_starting()) return true;
+    Result<Remote*> remote = execution_.connect(node, kNoPatience);
     if (remote.ok()) return true;
     if (remote.status().code() == Code::Auth) {
       // Somebody is there, but not whom we know, or not who knows us: nothing is concluded from that.
-      unknown(node, session_.events.mask(remote.status().text()));
+      unknown(node, execution_.events.mask(remote.status().text()));
       return false;
     }
     std::lock_guard guard(mutex_);
-    observed_.resources.push_back({node, "unreachable", {}, session_.events.mask(remote.status().message())});
+    observed_.resources.push_back(
+        {node, "unreachable", {}, execution_.events.mask(remote.status().message())});
     return false;
   }
 
@@ -139,14 +140,14 @@ class Refresher {
     std::map<std::string, std::vector<const ResourceRecord*>> by_cloud;
     for (const auto& [address, record] : snapshot_.resources) by_cloud[record.cloud].push_back(&record);
     for (const auto& [id, records] : by_cloud) {
-      if (session_.stop_starting()) return;
-      Cloud* cloud = session_.run.clouds->find(id);
+      if (execution_.stop_starting()) return;
+      Cloud* cloud = execution_.run.clouds->find(id);
       Status looked = !cloud
-                          ? session_.run.clouds->why_not(id)
+                          ? execution_.run.clouds->why_not(id)
                           : guarded([&, &records = records]() -> Status { return look_at(*cloud, records); });
       if (looked.ok()) continue;
       for (const ResourceRecord* record : records)
-        unknown(record->address, session_.events.mask(looked.text()));
+        unknown(record->address, execution_.events.mask(looked.text()));
     }
   }
 
@@ -157,10 +158,10 @@ class Refresher {
       query.names[record->id] = record->address;
     }
     std::vector<Seen> seen;
-    Status looked = with_retries(session_.options(), session_.world(),
-                                 retry_hooks(session_, cloud.id().text()), [&](int) -> Status {
-                                   Result<std::vector<Seen>> answer =
-                                       cloud.look(session_.context("", session_.in(kLookDeadline)), query);
+    Status looked = with_retries(execution_.options(), execution_.world(),
+                                 retry_hooks(execution_, cloud.id().text()), [&](int) -> Status {
+                                   Result<std::vector<Seen>> answer = cloud.look(
+                                       execution_.context("", execution_.in(kLookDeadline)), query);
                                    if (!answer.ok()) return answer.status();
                                    seen = std::move(*answer);
                                    return {};
@@ -182,18 +183,18 @@ class Refresher {
       observed_.unknown[record.address] = "it was made a moment ago and does not show yet";
     } else if (gone) {
       const std::string why =
-          seen && !seen->detail.empty() ? session_.events.mask(seen->detail) : record.id + " is not there";
+          seen && !seen->detail.empty() ? execution_.events.mask(seen->detail) : record.id + " is not there";
       observed_.resources.push_back({record.address, "gone", {}, why});
     } else if (seen->phase == ResourcePhase::Broken) {
-      observed_.resources.push_back({record.address, "broken", {}, session_.events.mask(seen->detail)});
+      observed_.resources.push_back({record.address, "broken", {}, execution_.events.mask(seen->detail)});
     } else {
       observed_.specs[record.address] = with_tags_of(record.spec, seen->spec);
       add_marks(record, *seen, cloud);
       add_rules_of_others(record, *seen);
       Json attributes = seen->attributes;
       if (observed_.marks.count(record.address))
-        attributes = with_marked_attributes(cloud, session_.context(record.address, {}),
-                                            order_for(session_, record), std::move(attributes));
+        attributes = with_marked_attributes(cloud, execution_.context(record.address, {}),
+                                            order_for(execution_, record), std::move(attributes));
       if (record.is_node()) {
         observed_.attributes[record.address] = attributes_now(record, attributes);
         if (seen->phase == ResourcePhase::Ready) running_.insert(record.address);
@@ -206,8 +207,8 @@ class Refresher {
   Status compare_host_key(const std::string& node) {
     const auto record = snapshot_.resources.find(node);
     if (record == snapshot_.resources.end() || !is_trusted_on_first_use(record->second.attributes)) return {};
-    Result<bool> confirmed = confirm_host_key(session_, record->second, session_.finishing());
-    if (confirmed.status().code() == Code::Auth) session_.distrust(node, confirmed.status());
+    Result<bool> confirmed = confirm_host_key(execution_, record->second, execution_.finishing());
+    if (confirmed.status().code() == Code::Auth) execution_.distrust(node, confirmed.status());
     if (!confirmed.ok() && confirmed.status().code() != Code::Auth) return {};  // asked again by the next run
     if (!confirmed.ok()) return confirmed.status();
     if (!*confirmed) return {};
@@ -223,14 +224,14 @@ class Refresher {
     Drift noted{record.address, kRulesOfOthers, {}, ""};
     for (const Json& rule : *rules)
       noted.changes.push_back(
-          {record.address, session_.events.mask(rule.get<std::string>()), nullptr, nullptr, ""});
+          {record.address, execution_.events.mask(rule.get<std::string>()), nullptr, nullptr, ""});
     observed_.resources.push_back(std::move(noted));
   }
 
   // Of what carries radlc's tags: an imported resource of a cloud that cannot tag it has no token.
   void add_marks(const ResourceRecord& record, const Seen& seen, const Cloud& cloud) {
     if (record.token.empty()) return;
-    const Json wanted = cloud.marks_of(session_.context(record.address, {}), order_for(session_, record));
+    const Json wanted = cloud.marks_of(execution_.context(record.address, {}), order_for(execution_, record));
     for (const auto& [name, value] : wanted.items()) {
       const Json now = seen.marks.contains(name) ? seen.marks[name] : Json();
       if (now != value) observed_.marks[record.address].push_back({record.address, name, now, value, ""});
@@ -238,7 +239,7 @@ class Refresher {
   }
 
   bool is_settled(const ResourceRecord& record, const Cloud& cloud) const {
-    std::chrono::duration<double> age(session_.world().clock.wall_seconds() - record.created_at);
+    std::chrono::duration<double> age(execution_.world().clock.wall_seconds() - record.created_at);
     return age >= cloud.settles_after();
   }
 
@@ -256,30 +257,30 @@ class Refresher {
   }
 
   void look_at(const ir::Step& step) {
-    if (session_.stop_starting()) return;
-    auto runner = session_.run.runners.find(step.kind);
-    if (runner == session_.run.runners.end() || !runner->second) return;
-    Context context = session_.context(step.id, session_.in(kLookDeadline), true);
+    if (execution_.stop_starting()) return;
+    auto runner = execution_.run.runners.find(step.kind);
+    if (runner == execution_.run.runners.end() || !runner->second) return;
+    Context context = execution_.context(step.id, execution_.in(kLookDeadline), true);
     StepContext shared;
     shared.context = &context;
-    shared.program = session_.run.program;
-    shared.all_nodes = [this] { return session_.all_handles(); };
+    shared.program = execution_.run.program;
+    shared.all_nodes = [this] { return execution_.all_handles(); };
     shared.previous_output = snapshot_.steps.at(step.id).output;
     std::vector<NodeHandle> nodes;
-    for (const std::string& address : step.nodes) nodes.push_back(session_.handle(address));
+    for (const std::string& address : step.nodes) nodes.push_back(execution_.handle(address));
     // Where the file asks for something else now, what was applied is looked at: the change asked for is not
     // drift.
     const StepRecord& record = snapshot_.steps.at(step.id);
     std::optional<ir::Step> applied;
-    if (record.digest != step_digest(step, session_.fingerprints()))
-      applied = applied_step(record, snapshot_, session_.fingerprints());
-    Result<ir::Step> whole = resolved_step(session_, applied ? *applied : step);
+    if (record.digest != step_digest(step, execution_.fingerprints()))
+      applied = applied_step(record, snapshot_, execution_.fingerprints());
+    Result<ir::Step> whole = resolved_step(execution_, applied ? *applied : step);
     if (!whole.ok()) return unknown(step.id, whole.status().message());
     Result<std::vector<Change>> changes = runner->second->observe(shared, *whole, nodes);
     if (!changes.ok()) {
       // A kind that cannot tell says so each time; that is no news.
       if (changes.status().code() != Code::Unsupported)
-        unknown(step.id, session_.events.mask(changes.status().message()));
+        unknown(step.id, execution_.events.mask(changes.status().message()));
       return;
     }
     for (Change& change : *changes) mask(change);
@@ -288,9 +289,9 @@ class Refresher {
   }
 
   void mask(Change& change) {
-    change.diff = session_.events.mask(change.diff);
-    change.before = session_.events.mask_json(change.before);
-    change.after = session_.events.mask_json(change.after);
+    change.diff = execution_.events.mask(change.diff);
+    change.before = execution_.events.mask_json(change.before);
+    change.after = execution_.events.mask_json(change.after);
   }
 
   void unknown(const std::string& what, const std::string& why) {
@@ -298,7 +299,7 @@ class Refresher {
     observed_.unknown[what] = why;
   }
 
-  Session& session_;
+  Execution& execution_;
   const Snapshot& snapshot_;
   std::mutex mutex_;
   Observed observed_;
@@ -308,10 +309,10 @@ class Refresher {
 // Nothing is begun, so the first request to stop ends every call, and what was not seen is not an answer.
 Result<Observed> observed_by(const Run& run, const Snapshot& snapshot,
                              Result<Observed> (Refresher::*look)()) {
-  Session session(run, snapshot);
-  session.only_looks();
-  if (Status ours = check_owners(session, clouds_of(session), false); !ours.ok()) return ours;
-  Refresher refresher(session, snapshot);
+  Execution execution(run, snapshot);
+  execution.only_looks();
+  if (Status ours = check_owners(execution, clouds_of(execution), false); !ours.ok()) return ours;
+  Refresher refresher(execution, snapshot);
   Result<Observed> observed = (refresher.*look)();
   const bool stopped = run.cancellation && run.cancellation->stop_starting();
   return stopped ? Result<Observed>(run.cancellation->finishing().check()) : observed;

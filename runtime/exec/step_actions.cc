@@ -22,7 +22,7 @@ namespace radl {
 namespace {
 
 // The record as it will stand when the step is done; put as "interrupted" before it begins.
-StepRecord record_of(Session& session, const ir::Step& step) {
+StepRecord record_of(Execution& execution, const ir::Step& step) {
   StepRecord record;
   record.id = step.id;
   record.recipe = step.recipe;
@@ -31,9 +31,9 @@ StepRecord record_of(Session& session, const ir::Step& step) {
   record.definition = std::make_shared<const Json>(step_definition(step));
   std::map<std::string, const ir::Step*> steps;
   for (const ir::Edge& edge : step.after) {
-    if (const ir::Step* before = session.step_of_program(edge.to)) steps[edge.to] = before;
+    if (const ir::Step* before = execution.step_of_program(edge.to)) steps[edge.to] = before;
   }
-  session.read([&](const Snapshot& snapshot) {
+  execution.read([&](const Snapshot& snapshot) {
     for (const std::string& node : step.nodes) {
       auto found = snapshot.resources.find(node);
       if (found != snapshot.resources.end()) record.made_on[node] = found->second.id;
@@ -42,7 +42,7 @@ StepRecord record_of(Session& session, const ir::Step& step) {
       auto done = snapshot.steps.find(id);
       record.inputs[id] = done == snapshot.steps.end() ? "" : done->second.revision;
     }
-    record.digest = step_digest(step, session.fingerprints());
+    record.digest = step_digest(step, execution.fingerprints());
     record.revision = step_revision(record.digest, record.inputs);
     for (const std::string& name : ir::unknowns_in(step)) {
       if (std::optional<Json> value = known_value(snapshot, name))
@@ -57,8 +57,8 @@ StepRecord record_of(Session& session, const ir::Step& step) {
 }
 
 // What tells a job from any other that has run in its folder: also values and secrets that it was given.
-std::string run_of_job(Session& session, const ir::Step& step, const StepRecord& record) {
-  return sha256_hex(job_content(step, session.fingerprints()) + "\n" + Json(record.inputs).dump());
+std::string run_of_job(Execution& execution, const ir::Step& step, const StepRecord& record) {
+  return sha256_hex(job_content(step, execution.fingerprints()) + "\n" + Json(record.inputs).dump());
 }
 
 EventKind kind_of(const std::string& name) {
@@ -67,16 +67,16 @@ EventKind kind_of(const std::string& name) {
   return EventKind::Output;
 }
 
-StepContext step_context(Session& session, const ir::Step& step, const Context& context) {
+StepContext step_context(Execution& execution, const ir::Step& step, const Context& context) {
   StepContext made;
   made.context = &context;
-  made.program = session.run.program;
-  made.run_begun = session.begun;
-  made.all_nodes = [&session, stop = context.stop] { return session.all_handles(stop); };
-  made.log_path = session.store().log_directory() + "/" + log_file_name(step.id);
+  made.program = execution.run.program;
+  made.run_begun = execution.begun;
+  made.all_nodes = [&execution, stop = context.stop] { return execution.all_handles(stop); };
+  made.log_path = execution.store().log_directory() + "/" + log_file_name(step.id);
   // A program's output is what it is run for: displays show it, unlike that of other steps.
   const bool program = step.kind == ir::StepKind::Program;
-  made.emit = [&session, id = step.id, program](const StepEvent& from) {
+  made.emit = [&execution, id = step.id, program](const StepEvent& from) {
     Event event;
     event.kind = kind_of(from.kind);
     event.id = from.step.empty() ? id : from.step;
@@ -87,7 +87,7 @@ StepContext step_context(Session& session, const ir::Step& step, const Context& 
       event.data = from.data;
       if (program && event.kind == EventKind::Output) event.data["program"] = true;
     }
-    session.events.emit(std::move(event));
+    execution.events.emit(std::move(event));
   };
   return made;
 }
@@ -102,13 +102,13 @@ using UnderWay = std::optional<std::chrono::steady_clock::time_point>;
 
 // How often a step is tried. Each attempt waits for a node that does not answer: of a job, which has noticed
 // that already, there is one more.
-RetryHooks step_retries(Session& session, const ir::Step& step, ApplyOptions& options, UnderWay& since) {
-  RetryHooks hooks = retry_hooks(session, step.id);
+RetryHooks step_retries(Execution& execution, const ir::Step& step, ApplyOptions& options, UnderWay& since) {
+  RetryHooks hooks = retry_hooks(execution, step.id);
   if (step.kind != ir::StepKind::Program && step.kind != ir::StepKind::Training) return hooks;
   options.attempts = std::min(options.attempts, 2);
-  hooks.counts_anew = [&session, &since] {
+  hooks.counts_anew = [&execution, &since] {
     const UnderWay begun = std::exchange(since, std::nullopt);
-    return begun && session.world().clock.now() - *begun > kWellUnderWay;
+    return begun && execution.world().clock.now() - *begun > kWellUnderWay;
   };
   return hooks;
 }
@@ -132,10 +132,10 @@ struct Job {
 // ends first what the one before has left going on the node.
 //
 // `record`: keeps the outcome of an attempt that succeeded.
-Status attempt(Session& session, const ir::Step& step, StepRunner& runner, const Context& context,
+Status attempt(Execution& execution, const ir::Step& step, StepRunner& runner, const Context& context,
                bool resume, const Json& previous, Job* job, StepOutcome& outcome, const std::string& log_path,
                const std::function<Status()>& record) {
-  StepContext shared = step_context(session, step, context);
+  StepContext shared = step_context(execution, step, context);
   shared.previous_output = previous;
   shared.log_path = log_path;
   std::set<std::string> ran;
@@ -149,28 +149,28 @@ Status attempt(Session& session, const ir::Step& step, StepRunner& runner, const
         job->exit = static_cast<int>(std::clamp(json::number_of(event.data, "status"), -1.0, 255.0));
       emit(event);
     };
-    shared.lets_go = [&session, job] {
-      if (session.leaves_jobs() || !job->lease->still_held().ok()) job->let_go = true;
+    shared.lets_go = [&execution, job] {
+      if (execution.leaves_jobs() || !job->lease->still_held().ok()) job->let_go = true;
       return job->let_go.load();
     };
   }
   std::vector<NodeHandle> nodes;
-  for (const std::string& address : step.nodes) nodes.push_back(session.handle(address, context.stop));
-  ApplyOptions options = session.options();
+  for (const std::string& address : step.nodes) nodes.push_back(execution.handle(address, context.stop));
+  ApplyOptions options = execution.options();
   UnderWay since;
   shared.under_way = [&] {
-    since = since.value_or(session.world().clock.now());
-    if (job) session.lock().runs(job->turn);
+    since = since.value_or(execution.world().clock.now());
+    if (job) execution.lock().runs(job->turn);
   };
-  const RetryHooks hooks = step_retries(session, step, options, since);
-  Status done = with_retries(options, session.world(), hooks, [&](int number) {
+  const RetryHooks hooks = step_retries(execution, step, options, since);
+  Status done = with_retries(options, execution.world(), hooks, [&](int number) {
     if (job && number > 1) {
       if (Status ours = job->take_back(); !ours.ok()) return ours;
     }
     shared.resume = resume || number > 1;
     for (const std::string& address : step.nodes) {
-      if (!session.resource(address) && can_miss(step, address)) continue;  // it could not be made
-      Status named = publish_names(session, address, context);
+      if (!execution.resource(address) && can_miss(step, address)) continue;  // it could not be made
+      Status named = publish_names(execution, address, context);
       if (!named.ok() && !(may_work_later(named.code()) && can_miss(step, address))) return named;
     }
     Result<StepOutcome> result = runner.run(shared, step, nodes);
@@ -180,10 +180,10 @@ Status attempt(Session& session, const ir::Step& step, StepRunner& runner, const
     }
     Status why = std::move(result).status();
     if (!may_work_later(why.code())) return why;
-    if (session.world().clock.now() >= context.stop.deadline())
+    if (execution.world().clock.now() >= context.stop.deadline())
       return invalid(why.message());  // no time for another
     // A connection that failed is not to be trusted again.
-    for (const std::string& address : step.nodes) session.drop_connection(address);
+    for (const std::string& address : step.nodes) execution.drop_connection(address);
     return why;
   });
   if (done.ok() && record) done = record();
@@ -193,15 +193,15 @@ Status attempt(Session& session, const ir::Step& step, StepRunner& runner, const
 
 }  // namespace
 
-Result<ir::Step> resolved_step(Session& session, const ir::Step& step) {
+Result<ir::Step> resolved_step(Execution& execution, const ir::Step& step) {
   std::string missing;
   auto unknown_value = [&](const std::string& name) -> std::optional<Json> {
-    std::optional<Json> value = session.known(name);
+    std::optional<Json> value = execution.known(name);
     if (!value) missing += (missing.empty() ? "" : ", ") + name;
     return value;
   };
   auto secret_value = [&](const std::string& name) -> std::optional<Json> {
-    const ir::Secrets* secrets = session.run.secrets;
+    const ir::Secrets* secrets = execution.run.secrets;
     if (secrets) {
       if (auto found = secrets->find(name); found != secrets->end()) return Json(found->second);
     }
@@ -225,8 +225,8 @@ Result<ir::Step> resolved_step(Session& session, const ir::Step& step) {
 namespace {
 
 // What is done before nodes of an elastic system go: its command, on its node, told which ones they are.
-Result<ir::Step> drain_step(Session& session, const Action& action) {
-  const ir::Step* of = session.step_of_program(action.spec.value("step", ""));
+Result<ir::Step> drain_step(Execution& execution, const Action& action) {
+  const ir::Step* of = execution.step_of_program(action.spec.value("step", ""));
   if (!of)
     return invalid("the plan drains by '" + action.spec.value("step", "") + "', which is not in the program");
   // Of the rest of its step values may not be known yet: of nodes that come while others go.
@@ -234,11 +234,11 @@ Result<ir::Step> drain_step(Session& session, const Action& action) {
   std::erase_if(rules.resources, [&](const ir::Resource& resource) {
     return resource.type != "elastic" || resource.name != action.spec.value("elastic", "");
   });
-  Result<ir::Step> whole = resolved_step(session, rules);
+  Result<ir::Step> whole = resolved_step(execution, rules);
   if (!whole.ok()) return whole;
   std::string nodes, ordinals, addresses;
   for (const Json& address : action.spec.at("drains")) {
-    std::optional<ResourceRecord> node = session.resource(address.get<std::string>());
+    std::optional<ResourceRecord> node = execution.resource(address.get<std::string>());
     if (!node) continue;
     nodes += (nodes.empty() ? "" : " ") + node->address;
     ordinals += (ordinals.empty() ? "" : " ") + std::to_string(node->ordinal);
@@ -265,42 +265,44 @@ Result<ir::Step> drain_step(Session& session, const Action& action) {
 }
 
 // Not recorded: if it does not come to its end, the next plan has it again.
-StepDone run_unrecorded(Session& session, const ir::Step& step,
+StepDone run_unrecorded(Execution& execution, const ir::Step& step,
                         std::chrono::steady_clock::time_point deadline) {
-  auto runner = session.run.runners.find(ir::StepKind::Native);
-  if (runner == session.run.runners.end() || !runner->second)
+  auto runner = execution.run.runners.find(ir::StepKind::Native);
+  if (runner == execution.run.runners.end() || !runner->second)
     return {Status(Code::Unsupported, step.id + ": this build cannot run native steps")};
   StepDone done;
-  done.log = session.store().log_directory() + "/" + log_file_name(step.id);
+  done.log = execution.store().log_directory() + "/" + log_file_name(step.id);
   StepOutcome outcome;
-  const Context context = session.context(step.id, deadline, false);
+  const Context context = execution.context(step.id, deadline, false);
   done.status =
-      attempt(session, step, *runner->second, context, false, Json(), nullptr, outcome, done.log, {});
+      attempt(execution, step, *runner->second, context, false, Json(), nullptr, outcome, done.log, {});
   done.changes = outcome.changes.size();
   return done;
 }
 
 // Members of a job that another run may supervise leave it.
-Status drain_job(Session& session, const Action& action, std::chrono::steady_clock::time_point deadline) {
-  const Snapshot now = session.snapshot();
+Status drain_job(Execution& execution, const Action& action, std::chrono::steady_clock::time_point deadline) {
+  const Snapshot now = execution.snapshot();
   const auto job = now.steps.find(action.spec.value("job", ""));
   if (job == now.steps.end()) return {};
-  return end_members(session, session.context(action.id, deadline, false), job->second,
+  return end_members(execution, execution.context(action.id, deadline, false), job->second,
                      action.spec.at("drains").get<std::vector<std::string>>());
 }
 
-StepDone run_drain(Session& session, const Action& action, std::chrono::steady_clock::time_point deadline) {
-  if (action.spec.contains("job")) return {drain_job(session, action, deadline)};
-  Result<ir::Step> step = drain_step(session, action);
-  return step.ok() ? run_unrecorded(session, *step, deadline) : StepDone{step.status()};
+StepDone run_drain(Execution& execution, const Action& action,
+                   std::chrono::steady_clock::time_point deadline) {
+  if (action.spec.contains("job")) return {drain_job(execution, action, deadline)};
+  Result<ir::Step> step = drain_step(execution, action);
+  return step.ok() ? run_unrecorded(execution, *step, deadline) : StepDone{step.status()};
 }
 
 }  // namespace
 
-Status stop_services(Session& session, const Action& action, std::chrono::steady_clock::time_point deadline) {
+Status stop_services(Execution& execution, const Action& action,
+                     std::chrono::steady_clock::time_point deadline) {
   if (!action.spec.is_object() || !action.spec.contains("stops")) return {};
   for (const std::string& node : action.nodes) {
-    if (!session.resource(node)) continue;
+    if (!execution.resource(node)) continue;
     ir::Step step;
     step.id = action.id;
     step.kind = ir::StepKind::Native;
@@ -308,7 +310,7 @@ Status stop_services(Session& session, const Action& action, std::chrono::steady
     for (const Json& name : action.spec["stops"])
       step.resources.push_back(
           {"service", name.get<std::string>(), {{"state", "stopped"}, {"enabled", false}}, {}});
-    if (Status stopped = run_unrecorded(session, step, deadline).status; !stopped.ok()) return stopped;
+    if (Status stopped = run_unrecorded(execution, step, deadline).status; !stopped.ok()) return stopped;
   }
   return {};
 }
@@ -319,8 +321,8 @@ namespace {
 class StepRun {
  public:
   // `whole`: the step with its values and secrets, which the record must not have.
-  StepRun(Session& session, const ir::Step& step, const ir::Step& whole, StepRunner& runner)
-      : session_(session), step_(step), whole_(whole), runner_(runner) {
+  StepRun(Execution& execution, const ir::Step& step, const ir::Step& whole, StepRunner& runner)
+      : execution_(execution), step_(step), whole_(whole), runner_(runner) {
     if (!ir::is_job(step.kind)) return;
     job_.emplace();
     job_->take_back = [this] { return take_back(); };
@@ -329,14 +331,14 @@ class StepRun {
   StepDone run(const Action& action, std::chrono::steady_clock::time_point deadline) {
     if (job_) job_->only_joins = action.spec.contains("only_joins");
     if (Status begun = begin(); !begun.ok()) return {std::move(begun)};
-    done_.log = session_.store().log_directory() + "/" + log_file_name(step_.id);
-    const Context context = session_.context(
+    done_.log = execution_.store().log_directory() + "/" + log_file_name(step_.id);
+    const Context context = execution_.context(
         step_.id, job_ ? std::chrono::steady_clock::time_point::max() : deadline, job_.has_value());
     const bool joins = !action.joins.empty();
-    Status ended = job_ ? end_older_folders(session_, context, whole_, joins, record_.jobs) : Status();
+    Status ended = job_ ? end_older_folders(execution_, context, whole_, joins, record_.jobs) : Status();
     if (ended.ok()) {
       if (job_) job_->may_run.insert(record_.jobs.back().may_run.begin(), record_.jobs.back().may_run.end());
-      ended = attempt(session_, whole_, runner_, context, action.resume, record_.output,
+      ended = attempt(execution_, whole_, runner_, context, action.resume, record_.output,
                       job_ ? &*job_ : nullptr, outcome_, done_.log, [this] { return record_end(Status()); });
       if (job_) record_.jobs.back().may_run.assign(job_->may_run.begin(), job_->may_run.end());
     }
@@ -348,20 +350,21 @@ class StepRun {
 
  private:
   Status begin() {
-    record_ = record_of(session_, step_);
+    record_ = record_of(execution_, step_);
     if (job_) {
       record_.jobs = with_folder_of(whole_, record_, std::move(record_.jobs));
-      job_->run = run_of_job(session_, step_, record_);
-      auto lease = session_.store().lease_job(step_.id, session_.options().command, false, session_.now());
+      job_->run = run_of_job(execution_, step_, record_);
+      auto lease =
+          execution_.store().lease_job(step_.id, execution_.options().command, false, execution_.now());
       if (!lease.ok()) return std::move(lease).status();
       job_->lease = std::move(*lease);
     }
-    Result<Intent> intent = session_.store().begin_run(record_);
+    Result<Intent> intent = execution_.store().begin_run(record_);
     if (!intent.ok()) return std::move(intent).status();
     intent_ = *intent;
     record_.status = StepStatus::Interrupted;
-    session_.put(record_);
-    begun_ = session_.world().clock.now();
+    execution_.put(record_);
+    begun_ = execution_.world().clock.now();
     return {};
   }
 
@@ -370,19 +373,19 @@ class StepRun {
     recorded_ = true;
     if (job_) {
       const Status ours = take_back();
-      if (session_.is_disturbed(step_.id) && !session_.lock().given_back())
-        (void)session_.store().commit({state_change::Close{intent_.id, "removed"}});
+      if (execution_.is_disturbed(step_.id) && !execution_.lock().given_back())
+        (void)execution_.store().commit({state_change::Close{intent_.id, "removed"}});
       if (!ours.ok()) return ours;
       record_.jobs.back().may_run.assign(job_->may_run.begin(), job_->may_run.end());
     }
-    record_.seconds = std::chrono::duration<double>(session_.world().clock.now() - begun_).count();
-    record_.finished_at = session_.world().clock.wall_seconds();
+    record_.seconds = std::chrono::duration<double>(execution_.world().clock.now() - begun_).count();
+    record_.finished_at = execution_.world().clock.wall_seconds();
     done_.left_running = job_ && (job_->let_go || job_->only_joins) && ended.code() == kLeftRunning;
     record_.status = ended.ok()                        ? StepStatus::Done
                      : done_.left_running              ? StepStatus::Detached
                      : ended.code() == Code::Cancelled ? StepStatus::Interrupted
                                                        : StepStatus::Failed;
-    record_.error = done_.left_running ? "" : session_.events.mask(ended.message());
+    record_.error = done_.left_running ? "" : execution_.events.mask(ended.message());
     if (ended.ok()) {
       if (ir::has_elastic_farm(step_)) record_.nodes.clear();  // what it gave outlives them
       record_.output = std::move(outcome_.output);
@@ -391,8 +394,8 @@ class StepRun {
       if (record_.output.is_object()) record_.output.erase("exit_status");
       if (job_->exit) record_.output["exit_status"] = *job_->exit;
     }
-    Status closed = session_.store().finish_run(intent_, record_);
-    if (closed.ok()) session_.put(record_);
+    Status closed = execution_.store().finish_run(intent_, record_);
+    if (closed.ok()) execution_.put(record_);
     return closed;
   }
 
@@ -402,17 +405,17 @@ class StepRun {
     JobLease& lease = *job_->lease;
     const Stop lost = Stop::when([&lease] { return !lease.still_held().ok(); });
     Status locked = lease.still_held();
-    if (locked.ok()) locked = session_.lock().ends(job_->turn, session_.now().or_when(lost));
+    if (locked.ok()) locked = execution_.lock().ends(job_->turn, execution_.now().or_when(lost));
     if (Status held = lease.still_held(); !held.ok()) {
-      session_.lock().forget(job_->turn);
-      session_.note_taken_over();
+      execution_.lock().forget(job_->turn);
+      execution_.note_taken_over();
       return lost_ = std::move(held).at(step_.id);
     }
-    if (!locked.ok() || !session_.is_disturbed(step_.id)) return locked;
+    if (!locked.ok() || !execution_.is_disturbed(step_.id)) return locked;
     return {Code::Conflict, step_.id + " was removed or changed by another run while it ran"};
   }
 
-  Session& session_;
+  Execution& execution_;
   const ir::Step &step_, &whole_;
   StepRunner& runner_;
   std::optional<Job> job_;
@@ -427,19 +430,20 @@ class StepRun {
 
 }  // namespace
 
-StepDone run_step(Session& session, const Action& action, std::chrono::steady_clock::time_point deadline) {
-  if (action.spec.contains("drains")) return run_drain(session, action, deadline);
-  if (Status stopped = stop_services(session, action, deadline); !stopped.ok()) return {stopped};
-  const ir::Step* step = session.step_of_program(action.id);
+StepDone run_step(Execution& execution, const Action& action,
+                  std::chrono::steady_clock::time_point deadline) {
+  if (action.spec.contains("drains")) return run_drain(execution, action, deadline);
+  if (Status stopped = stop_services(execution, action, deadline); !stopped.ok()) return {stopped};
+  const ir::Step* step = execution.step_of_program(action.id);
   if (!step) return {invalid("the plan runs '" + action.id + "', which is not in the program")};
-  auto runner = session.run.runners.find(step->kind);
-  if (runner == session.run.runners.end() || !runner->second) {
+  auto runner = execution.run.runners.find(step->kind);
+  if (runner == execution.run.runners.end() || !runner->second) {
     return {Status(Code::Unsupported, action.id + ": this build cannot run " +
                                           std::string(ir::step_kind_name(step->kind)) + " steps")};
   }
-  Result<ir::Step> whole = resolved_step(session, *step);
+  Result<ir::Step> whole = resolved_step(execution, *step);
   if (!whole.ok()) return {whole.status()};
-  return StepRun(session, *step, *whole, *runner->second).run(action, deadline);
+  return StepRun(execution, *step, *whole, *runner->second).run(action, deadline);
 }
 
 }  // namespace radl

@@ -17,30 +17,30 @@ using std::chrono::milliseconds;
 constexpr milliseconds kPatience = std::chrono::minutes(5);
 constexpr milliseconds kFirstWait{500}, kLongestWait{10000};
 
-void tell_leftover(Session& session, std::vector<std::string>& leftovers, const std::string& what,
+void tell_leftover(Execution& execution, std::vector<std::string>& leftovers, const std::string& what,
                    const std::string& why) {
-  leftovers.push_back(session.events.mask(what + ": " + why));
+  leftovers.push_back(execution.events.mask(what + ": " + why));
   Event event;
   event.kind = EventKind::Leftover;
   event.id = what;
   event.message = why;
-  session.events.emit(std::move(event));
+  execution.events.emit(std::move(event));
 }
 
 // One cloud. Nothing is known of what references what: whatever is refused because of something else is asked
 // again after that has gone.
 class Sweep {
  public:
-  Sweep(Session& session, Cloud& cloud, const Ownership& ownership, RunReport& report)
-      : session_(session), cloud_(cloud), ownership_(ownership), report_(report) {}
+  Sweep(Execution& execution, Cloud& cloud, const Ownership& ownership, RunReport& report)
+      : execution_(execution), cloud_(cloud), ownership_(ownership), report_(report) {}
 
   // `named`: only what Run::also names, before anything else goes.
   void run(bool named) {
     named_ = named;
-    const auto end = session_.in(std::max(kPatience, cloud_.settles_after()));
+    const auto end = execution_.in(std::max(kPatience, cloud_.settles_after()));
     for (milliseconds wait = kFirstWait;; wait = std::min(wait * 2, kLongestWait)) {
       Query query = named_ ? Query() : ownership_.everything_of(cloud_.id().text());
-      query.ids.insert(query.ids.end(), session_.run.also.begin(), session_.run.also.end());
+      query.ids.insert(query.ids.end(), execution_.run.also.begin(), execution_.run.also.end());
       Result<std::vector<Seen>> seen = cloud_.look(context(), query);
       std::string why;
       bool again = false;
@@ -51,8 +51,8 @@ class Sweep {
         why = "cannot list the remaining resources: " + seen.status().text();
         again = may_work_later(seen.status().code());
       }
-      bool waited = again && session_.world().clock.now() + wait < end &&
-                    sleep_unless(session_.world().clock, wait, session_.now());
+      bool waited = again && execution_.world().clock.now() + wait < end &&
+                    sleep_unless(execution_.world().clock, wait, execution_.now());
       if (waited) continue;
       if (!why.empty()) leftover(cloud_.id().text(), why);
       for (const auto& [id, reason] : waiting_) leftover(id + " (" + cloud_.id().text() + ")", reason);
@@ -68,7 +68,7 @@ class Sweep {
     unowned_.clear();
     for (const Seen& one : seen) {
       if (refused_.count(one.id)) continue;
-      const bool named = session_.run.also.count(one.id) != 0;
+      const bool named = execution_.run.also.count(one.id) != 0;
       if (ownership_.is_kept(cloud_.id().text(), one.id)) continue;
       if (!named && ownership_.is_released(cloud_.id().text(), one.id)) {
         take_tags_off(one);
@@ -117,10 +117,10 @@ class Sweep {
         "it was released, and its radlc tags stay" + (released.ok() ? "" : ": " + released.text());
   }
 
-  Context context() { return session_.context("", session_.in(kPatience)); }
+  Context context() { return execution_.context("", execution_.in(kPatience)); }
 
   void leftover(const std::string& what, const std::string& why) {
-    tell_leftover(session_, report_.leftovers, what, why);
+    tell_leftover(execution_, report_.leftovers, what, why);
   }
 
   void tell_unowned(Unowned one) {
@@ -129,11 +129,11 @@ class Sweep {
     event.id = one.id;
     event.message = one.why;
     event.data = {{"cloud", one.cloud}, {"type", one.type}, {"address", one.address}};
-    session_.events.emit(std::move(event));
+    execution_.events.emit(std::move(event));
     report_.unowned.push_back(std::move(one));
   }
 
-  Session& session_;
+  Execution& execution_;
   Cloud& cloud_;
   const Ownership& ownership_;
   RunReport& report_;
@@ -145,18 +145,18 @@ class Sweep {
 
 }  // namespace
 
-void sweep(Session& session, const std::set<std::string>& clouds, const Ownership& ownership,
+void sweep(Execution& execution, const std::set<std::string>& clouds, const Ownership& ownership,
            RunReport& report, bool named) {
   for (const std::string& id : clouds) {
-    Cloud* cloud = session.run.clouds->find(id);
+    Cloud* cloud = execution.run.clouds->find(id);
     if (!cloud) {
-      tell_leftover(session, report.leftovers, id,
+      tell_leftover(execution, report.leftovers, id,
                     "this run has no cloud of that name, so it cannot list the remaining resources");
       continue;
     }
     Status swept =
-        guarded([&]() -> Status { return Sweep(session, *cloud, ownership, report).run(named), Status(); });
-    if (!swept.ok()) tell_leftover(session, report.leftovers, id, swept.message());
+        guarded([&]() -> Status { return Sweep(execution, *cloud, ownership, report).run(named), Status(); });
+    if (!swept.ok()) tell_leftover(execution, report.leftovers, id, swept.message());
   }
 }
 

@@ -4,8 +4,8 @@
 #include <set>
 #include <string>
 
+#include "runtime/exec/execution.h"
 #include "runtime/exec/ownership.h"
-#include "runtime/exec/session.h"
 
 namespace radl {
 
@@ -13,7 +13,7 @@ namespace radl {
 // looks again until nothing of it shows. `report.leftovers` names what could not be removed, or not be asked
 // for, and why; `report.unowned` what carries the infrastructure's tag and was left alone. `named`: only what
 // `Run::also` names.
-void sweep(Session& session, const std::set<std::string>& clouds, const Ownership& ownership,
+void sweep(Execution& execution, const std::set<std::string>& clouds, const Ownership& ownership,
            RunReport& report, bool named = false);
 
 }  // namespace radl

@@ -63,9 +63,9 @@ milliseconds Watcher::expected() const {
 }
 
 void Watcher::plan_look() {
-  Scheduler::TimePoint when = session_.in(std::max(wait_, expected()));
+  Scheduler::TimePoint when = execution_.in(std::max(wait_, expected()));
   // One that has come and was put off for the cloud's peace is not waited for again: it would come at once.
-  if (due_ && *due_ > session_.world().clock.now()) when = std::min(when, *due_);
+  if (due_ && *due_ > execution_.world().clock.now()) when = std::min(when, *due_);
   if (next_look_ && *next_look_ <= when) return;
   next_look_ = when;
   scheduler_.serve_at(when, [this, when] {
@@ -73,7 +73,7 @@ void Watcher::plan_look() {
     {
       std::lock_guard guard(mutex_);
       if (next_look_ != when) return;  // an earlier one has been planned since
-      if (busy && session_.world().clock.now() < peace_until_) {
+      if (busy && execution_.world().clock.now() < peace_until_) {
         next_look_.reset();
         return plan_look();
       }
@@ -90,20 +90,20 @@ void Watcher::look() {
     std::lock_guard guard(mutex_);
     asked = slots_;
   }
-  const auto begun = session_.world().clock.now();
+  const auto begun = execution_.world().clock.now();
   for (size_t first = 0; first < asked.size(); first += kAtOnce)
     look_for(std::span(asked).subspan(first, std::min(kAtOnce, asked.size() - first)));
-  const auto took = std::chrono::duration_cast<milliseconds>(session_.world().clock.now() - begun);
+  const auto took = std::chrono::duration_cast<milliseconds>(execution_.world().clock.now() - begun);
   std::lock_guard guard(mutex_);
   took_ = std::min(took, cloud_.pace().longest);
   of_ = asked.size();
-  peace_until_ = session_.in(kPeace * took_);
+  peace_until_ = execution_.in(kPeace * took_);
   next_look_.reset();
   std::erase_if(slots_, [](const auto& slot) { return slot->settled || slot->sight; });
   if (slots_.empty()) return;
   // When something is no longer waited for, that is seen at once and not at the end of a pause. What has
   // settled may be seen a little later: each of many machines settles at a time of its own.
-  const auto now = session_.world().clock.now();
+  const auto now = execution_.world().clock.now();
   due_.reset();
   for (const auto& slot : slots_)
     if (slot->watch.deadline > now && (!due_ || slot->watch.deadline < *due_)) due_ = slot->watch.deadline;
@@ -117,10 +117,10 @@ void Watcher::look_for(std::span<const std::shared_ptr<Slot>> asked) {
     const Watch& watch = slot->watch;
     (watch.id.empty() ? query.tokens : query.ids).push_back(watch.id.empty() ? watch.token : watch.id);
   }
-  const auto asked_at = session_.world().clock.now();
+  const auto asked_at = execution_.world().clock.now();
   Result<std::vector<Seen>> seen = std::vector<Seen>();
   Status told = guarded([&]() -> Status {
-    seen = cloud_.look(session_.context("", session_.in(kOneLook)), query);
+    seen = cloud_.look(execution_.context("", execution_.in(kOneLook)), query);
     return seen.ok() ? Status() : seen.status();
   });
   std::lock_guard guard(mutex_);
@@ -159,7 +159,7 @@ void Watcher::fail(std::span<const std::shared_ptr<Slot>> asked, const Status& w
     if (!passes || asked_at >= slot->watch.deadline) settle(*slot, {why, nullptr});
   }
   if (passes && !failed_) {
-    tell(session_, "", cloud_.id().text() + " cannot be asked: " + why.message() + "; trying again");
+    tell(execution_, "", cloud_.id().text() + " cannot be asked: " + why.message() + "; trying again");
   }
   failed_ = true;
 }
@@ -172,7 +172,7 @@ void Watcher::settle(Slot& slot, Sight sight) {
 void Watcher::tell_waiting(Slot& slot, Scheduler::TimePoint asked_at) {
   slot.told = true;
   auto left = std::chrono::ceil<std::chrono::seconds>(slot.watch.settled_at - asked_at);
-  tell(session_, slot.watch.address,
+  tell(execution_, slot.watch.address,
        "whether it was created is not known yet; searching for up to " + std::to_string(left.count()) + " s");
 }
 
@@ -202,7 +202,7 @@ void Watcher::drop(const std::shared_ptr<Slot>& slot) {
 Watcher& Watchers::of(Cloud& cloud) {
   std::lock_guard guard(mutex_);
   std::unique_ptr<Watcher>& watcher = watchers_[&cloud];
-  if (!watcher) watcher = std::make_unique<Watcher>(session_, cloud, scheduler_);
+  if (!watcher) watcher = std::make_unique<Watcher>(execution_, cloud, scheduler_);
   return *watcher;
 }
 

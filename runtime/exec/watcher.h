@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "runtime/exec/execution.h"
 #include "runtime/exec/prober.h"
 #include "runtime/exec/recorder.h"
 #include "runtime/exec/scheduler.h"
-#include "runtime/exec/session.h"
 
 namespace radl {
 
@@ -46,8 +46,8 @@ struct Sight {
 
 class Watcher {
  public:
-  Watcher(Session& session, Cloud& cloud, Scheduler& scheduler)
-      : session_(session), cloud_(cloud), scheduler_(scheduler) {}
+  Watcher(Execution& execution, Cloud& cloud, Scheduler& scheduler)
+      : execution_(execution), cloud_(cloud), scheduler_(scheduler) {}
 
   struct Slot {
     Watch watch;
@@ -77,7 +77,7 @@ class Watcher {
   void settle(Slot& slot, Sight sight);
   void tell_waiting(Slot& slot, Scheduler::TimePoint asked_at);
 
-  Session& session_;
+  Execution& execution_;
   Cloud& cloud_;
   Scheduler& scheduler_;
   mutable std::mutex mutex_;
@@ -93,17 +93,17 @@ class Watcher {
 // The watchers of a run, made as they are needed, its prober and its recorder.
 class Watchers {
  public:
-  Watchers(Session& session, Scheduler& scheduler)
-      : session_(session),
+  Watchers(Execution& execution, Scheduler& scheduler)
+      : execution_(execution),
         scheduler_(scheduler),
-        prober_(session, scheduler),
-        recorder_(session, scheduler) {}
+        prober_(execution, scheduler),
+        recorder_(execution, scheduler) {}
   Watcher& of(Cloud& cloud);
   Prober& prober() { return prober_; }
   Recorder& recorder() { return recorder_; }
 
  private:
-  Session& session_;
+  Execution& execution_;
   Scheduler& scheduler_;
   Prober prober_;
   Recorder recorder_;

@@ -20,10 +20,10 @@
 
 #include "runtime/exec/executor.h"
 #include "runtime/exec/power.h"
+#include "runtime/figures/figures.h"
 #include "runtime/run/event_hub.h"
 #include "runtime/run/event_log.h"
 #include "runtime/run/planning.h"
-#include "runtime/runs/figures.h"
 
 namespace radl {
 

@@ -1,4 +1,4 @@
-// A thin, checked cover over the SQLite calls that the state and runtime/runs need.
+// A thin, checked cover over the SQLite calls that the state and runtime/figures need.
 #pragma once
 
 #include <map>

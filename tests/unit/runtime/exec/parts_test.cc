@@ -122,15 +122,15 @@ TEST(HostKey, ConfirmedForAMachineIsNotConfirmedForTheNextOne) {
   std::unique_ptr<Store> store = bench.store();
   ASSERT_TRUE(store->lock("apply", std::chrono::milliseconds(0)).ok());
   const radl::Run run = bench.run(*store, &program);
-  Session session(run, *store->snapshot());
-  HostKeyCheck check(session);
+  Execution execution(run, *store->snapshot());
+  HostKeyCheck check(execution);
   while (!confirmed.seen) std::this_thread::sleep_for(std::chrono::milliseconds(2));
   bench.cloud.keys.clear();
-  ResourceRecord next = *session.resource("worker[0]");
+  ResourceRecord next = *execution.resource("worker[0]");
   next.id = "another machine";
-  session.put(next);
+  execution.put(next);
   EXPECT_TRUE(check.end().ok());
-  EXPECT_EQ(session.resource("worker[0]")->attributes.value("host_key_from", ""), "first use");
+  EXPECT_EQ(execution.resource("worker[0]")->attributes.value("host_key_from", ""), "first use");
 }
 
 TEST(HostKey, IsWaitedForWhileTheMachineBoots) {

@@ -1,5 +1,5 @@
 // What was measured stays, once each, and can be forgotten.
-#include "runtime/runs/calibration_store.h"
+#include "runtime/figures/calibration_store.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 // What is kept of a run, and what the next plan learns of it.
-#include "runtime/runs/figures.h"
+#include "runtime/figures/figures.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 
 #include "common/files.h"
 #include "common/turn.h"
+#include "runtime/figures/runs_file.h"
 #include "runtime/plan/measured.h"
-#include "runtime/runs/runs_file.h"
 
 namespace radl {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/stop.h"
-#include "runtime/runs/figures.h"
+#include "runtime/figures/figures.h"
 
 namespace radl {
 

@@ -1,4 +1,4 @@
-#include "runtime/exec/session.h"
+#include "runtime/exec/execution.h"
 
 #include <algorithm>
 #include <utility>
@@ -30,7 +30,7 @@ Stop now_of(const Run& run) {
 
 }  // namespace
 
-Session::Session(const Run& given, Snapshot snapshot)
+Execution::Execution(const Run& given, Snapshot snapshot)
     : run(given),
       events(given.sinks, redactor_for(given), given.world->clock),
       finishing_(finishing_of(given)),
@@ -48,7 +48,8 @@ Session::Session(const Run& given, Snapshot snapshot)
   for (const ir::Step& step : run.program->steps) steps_[step.id] = &step;
 }
 
-Context Session::context(const std::string& id, std::chrono::steady_clock::time_point deadline, bool is_job) {
+Context Execution::context(const std::string& id, std::chrono::steady_clock::time_point deadline,
+                           bool is_job) {
   Context context;
   {
     std::lock_guard guard(mutex_);
@@ -69,41 +70,41 @@ Context Session::context(const std::string& id, std::chrono::steady_clock::time_
   return context;
 }
 
-Snapshot Session::snapshot() const {
+Snapshot Execution::snapshot() const {
   std::lock_guard guard(mutex_);
   return snapshot_;
 }
 
-std::optional<ResourceRecord> Session::resource(const std::string& address) const {
+std::optional<ResourceRecord> Execution::resource(const std::string& address) const {
   std::lock_guard guard(mutex_);
   auto found = snapshot_.resources.find(address);
   if (found == snapshot_.resources.end()) return std::nullopt;
   return found->second;
 }
 
-std::optional<StepRecord> Session::step(const std::string& id) const {
+std::optional<StepRecord> Execution::step(const std::string& id) const {
   std::lock_guard guard(mutex_);
   auto found = snapshot_.steps.find(id);
   if (found == snapshot_.steps.end()) return std::nullopt;
   return found->second;
 }
 
-std::optional<Json> Session::known(const std::string& unknown_name) const {
+std::optional<Json> Execution::known(const std::string& unknown_name) const {
   std::lock_guard guard(mutex_);
   return known_value(snapshot_, unknown_name);
 }
 
-void Session::put(const ResourceRecord& record) {
+void Execution::put(const ResourceRecord& record) {
   std::lock_guard guard(mutex_);
   snapshot_.resources[record.address] = record;
 }
 
-void Session::put(const StepRecord& record) {
+void Execution::put(const StepRecord& record) {
   std::lock_guard guard(mutex_);
   snapshot_.steps[record.id] = record;
 }
 
-void Session::remove_resource(const std::string& address, bool keep_steps) {
+void Execution::remove_resource(const std::string& address, bool keep_steps) {
   drop_connection(address);
   std::lock_guard guard(mutex_);
   snapshot_.resources.erase(address);
@@ -115,35 +116,35 @@ void Session::remove_resource(const std::string& address, bool keep_steps) {
   });
 }
 
-void Session::forget(const std::string& step) {
+void Execution::forget(const std::string& step) {
   std::lock_guard guard(mutex_);
   snapshot_.steps.erase(step);
 }
 
-const OpenCreation& Session::put_open_creation(const std::string& address, OpenCreation open) {
+const OpenCreation& Execution::put_open_creation(const std::string& address, OpenCreation open) {
   std::lock_guard guard(mutex_);
   return open_creations_[address] = std::move(open);
 }
 
-const OpenCreation* Session::open_creation(const std::string& address) const {
+const OpenCreation* Execution::open_creation(const std::string& address) const {
   std::lock_guard guard(mutex_);
   auto found = open_creations_.find(address);
   return found == open_creations_.end() ? nullptr : &found->second;
 }
 
-std::optional<OpenCreation> Session::take_open_creation(const std::string& address) {
+std::optional<OpenCreation> Execution::take_open_creation(const std::string& address) {
   std::lock_guard guard(mutex_);
   auto found = open_creations_.extract(address);
   if (!found) return std::nullopt;
   return std::move(found.mapped());
 }
 
-void Session::put_unresolved(const Intent& intent) {
+void Execution::put_unresolved(const Intent& intent) {
   std::lock_guard guard(mutex_);
   unresolved_[intent.address] = intent;
 }
 
-std::optional<Intent> Session::take_unresolved(const std::string& address) {
+std::optional<Intent> Execution::take_unresolved(const std::string& address) {
   std::lock_guard guard(mutex_);
   auto found = unresolved_.find(address);
   if (found == unresolved_.end()) return std::nullopt;
@@ -152,19 +153,19 @@ std::optional<Intent> Session::take_unresolved(const std::string& address) {
   return intent;
 }
 
-const ir::Node* Session::node(const std::string& address) const {
+const ir::Node* Execution::node(const std::string& address) const {
   auto found = std::lower_bound(
       nodes_.begin(), nodes_.end(), address,
       [](const ir::Node* node, const std::string& sought) { return node->address < sought; });
   return found == nodes_.end() || (*found)->address != address ? nullptr : *found;
 }
 
-const ir::Step* Session::step_of_program(const std::string& id) const {
+const ir::Step* Execution::step_of_program(const std::string& id) const {
   auto found = steps_.find(id);
   return found == steps_.end() ? nullptr : found->second;
 }
 
-NodeHandle Session::handle(const std::string& address, const Stop& stop) {
+NodeHandle Execution::handle(const std::string& address, const Stop& stop) {
   NodeHandle handle;
   handle.address = address;
   handle.node = node(address);
@@ -190,7 +191,7 @@ NodeHandle Session::handle(const std::string& address, const Stop& stop) {
   return handle;
 }
 
-std::vector<NodeHandle> Session::all_handles(const Stop& stop) {
+std::vector<NodeHandle> Execution::all_handles(const Stop& stop) {
   std::vector<std::string> addresses;
   {
     std::lock_guard guard(mutex_);
@@ -205,15 +206,15 @@ std::vector<NodeHandle> Session::all_handles(const Stop& stop) {
   return handles;
 }
 
-std::shared_ptr<Session::Connection> Session::connection(const std::string& address) {
+std::shared_ptr<Execution::Connection> Execution::connection(const std::string& address) {
   std::lock_guard guard(mutex_);
   std::shared_ptr<Connection>& slot = connections_[address];
   if (!slot) slot = std::make_shared<Connection>();
   return slot;
 }
 
-Result<Remote*> Session::connect(const std::string& address, std::chrono::milliseconds patience,
-                                 const Stop& stop) {
+Result<Remote*> Execution::connect(const std::string& address, std::chrono::milliseconds patience,
+                                   const Stop& stop) {
   std::shared_ptr<Connection> slot = connection(address);
   std::lock_guard guard(slot->mutex);
   if (slot->remote) return slot->remote.get();
@@ -236,7 +237,7 @@ Result<Remote*> Session::connect(const std::string& address, std::chrono::millis
   }
 }
 
-Status Session::connect_once(const std::string& address, std::chrono::steady_clock::time_point end) {
+Status Execution::connect_once(const std::string& address, std::chrono::steady_clock::time_point end) {
   std::shared_ptr<Connection> slot = connection(address);
   std::lock_guard guard(slot->mutex);
   if (slot->remote) return {};
@@ -247,8 +248,8 @@ Status Session::connect_once(const std::string& address, std::chrono::steady_clo
 
 // At the first contact with a machine: what it shows is pinned, and must be what the cloud knows of it, as
 // far as the cloud knows something.
-Status Session::learn_host_key(ResourceRecord& record, const std::optional<ResourceRecord>& jump,
-                               const Context& context) {
+Status Execution::learn_host_key(ResourceRecord& record, const std::optional<ResourceRecord>& jump,
+                                 const Context& context) {
   Result<std::string> shown = internal_error("not asked");
   if (jump) {
     std::shared_ptr<Connection> through = connection(jump->address);
@@ -277,7 +278,7 @@ Status Session::learn_host_key(ResourceRecord& record, const std::optional<Resou
   return {};
 }
 
-void Session::distrust(const std::string& address, const Status& why) {
+void Execution::distrust(const std::string& address, const Status& why) {
   {
     std::lock_guard guard(mutex_);
     distrusted_.emplace(address, why);
@@ -285,8 +286,8 @@ void Session::distrust(const std::string& address, const Status& why) {
   drop_connection(address);
 }
 
-Result<std::unique_ptr<Remote>> Session::attempt(const std::string& address,
-                                                 std::chrono::steady_clock::time_point end) {
+Result<std::unique_ptr<Remote>> Execution::attempt(const std::string& address,
+                                                   std::chrono::steady_clock::time_point end) {
   std::optional<ResourceRecord> record = resource(address);
   if (!record) return Status(Code::NotFound, address + " is not there");
   {
@@ -341,7 +342,7 @@ void note_differing(const std::map<std::string, Record>& before, const std::map<
 
 }  // namespace
 
-void Session::note_waiting(const LockInfo& holder) {
+void Execution::note_waiting(const LockInfo& holder) {
   Event event;
   event.message = "waiting for the lock: " + holder.text();
   events.emit(std::move(event));
@@ -349,7 +350,7 @@ void Session::note_waiting(const LockInfo& holder) {
 
 // What a run that was killed may have created is for the next run to look up, and so is what this one was
 // creating and another run has settled.
-void Session::note_creations(const std::vector<Intent>& open) {
+void Execution::note_creations(const std::vector<Intent>& open) {
   for (const Intent& intent : open) {
     if (intent.kind == Intent::Kind::Create && !open_creations_.count(intent.address))
       disturbed_.insert(intent.address);
@@ -361,7 +362,7 @@ void Session::note_creations(const std::vector<Intent>& open) {
   }
 }
 
-Status Session::read_again() {
+Status Execution::read_again() {
   Result<Snapshot> now = store().snapshot();
   if (!now.ok()) return now.status();
   Result<std::vector<Intent>> open = std::vector<Intent>();
@@ -383,12 +384,12 @@ Status Session::read_again() {
   return {};
 }
 
-bool Session::is_disturbed(const std::string& id) const {
+bool Execution::is_disturbed(const std::string& id) const {
   std::lock_guard guard(mutex_);
   return disturbed_.count(id) != 0;
 }
 
-Status Session::check_undisturbed(const Action& action) const {
+Status Execution::check_undisturbed(const Action& action) const {
   std::vector<std::string> all = action.nodes;
   all.push_back(action.id);
   all.insert(all.end(), action.uses.begin(), action.uses.end());
@@ -410,12 +411,12 @@ Status Session::check_undisturbed(const Action& action) const {
   return {};
 }
 
-void Session::note_failed(const std::string& address) {
+void Execution::note_failed(const std::string& address) {
   std::lock_guard guard(mutex_);
   failed_.insert(address);
 }
 
-Result<std::optional<ResourceRecord>> Session::leading_to(const ResourceRecord& record) const {
+Result<std::optional<ResourceRecord>> Execution::leading_to(const ResourceRecord& record) const {
   if (!is_private(record)) return std::optional<ResourceRecord>();
   Snapshot there = snapshot();
   const std::optional<ResourceRecord> any = jump_for(there, record);
@@ -439,12 +440,12 @@ Result<std::optional<ResourceRecord>> Session::leading_to(const ResourceRecord& 
                                        ", which leads to it, could not be made");
 }
 
-bool Session::news_for(const std::string& address, const std::string& text) {
+bool Execution::news_for(const std::string& address, const std::string& text) {
   std::lock_guard guard(mutex_);
   return std::exchange(told_[address], text) != text;
 }
 
-void Session::drop_connection(const std::string& address) {
+void Execution::drop_connection(const std::string& address) {
   std::shared_ptr<Connection> slot = connection(address);
   std::lock_guard guard(slot->mutex);
   if (slot->remote) slot->remote->abandon();

@@ -1,4 +1,4 @@
-#include "runtime/runs/calibration_store.h"
+#include "runtime/figures/calibration_store.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "runtime/runs/runs_file.h"
+#include "runtime/figures/runs_file.h"
 
 #include <algorithm>
 #include <filesystem>

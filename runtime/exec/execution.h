@@ -25,9 +25,9 @@ struct OpenCreation {
   size_t offer = 0;  // of Action::offers
 };
 
-class Session {
+class Execution {
  public:
-  Session(const Run& run, Snapshot snapshot);
+  Execution(const Run& run, Snapshot snapshot);
 
   const Run& run;
   EventStream events;
@@ -103,11 +103,11 @@ class Session {
   // Their connecting ends with `stop` as well.
   NodeHandle handle(const std::string& address, const Stop& stop = {});
   std::vector<NodeHandle> all_handles(const Stop& stop = {});
-  // Connects, trying for up to `patience` where the machine does not answer; the session is kept.
+  // Connects, trying for up to `patience` where the machine does not answer; the execution is kept.
   Result<Remote*> connect(const std::string& address, std::chrono::milliseconds patience,
                           const Stop& stop = {});
-  // One attempt, by `end` at the latest; the session is kept. While the machine has never been reached it is
-  // taken to be booting.
+  // One attempt, by `end` at the latest; the execution is kept. While the machine has never been reached it
+  // is taken to be booting.
   Status connect_once(const std::string& address, std::chrono::steady_clock::time_point end);
   void drop_connection(const std::string& address);
   // Somebody else answers at that machine's address: nobody connects to it any more in this run.

@@ -1,4 +1,4 @@
-#include "runtime/runs/figures.h"
+#include "runtime/figures/figures.h"
 
 #include <fmt/format.h>
 
