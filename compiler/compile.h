@@ -39,6 +39,8 @@ struct CompileOptions {
   bool inputs_may_be_missing = false;
   bool lenient =
       false;  // also takes what real files write and the reference's check refuses (sema::CheckOptions)
+  // Schemes that the addresses of images may have: "aws". Others are warned of (W0315); empty: none is.
+  std::vector<std::string> image_schemes;
   // Called after each pass with its name and what it made, as text: `radlc compile --dump PASS`.
   std::function<void(std::string_view pass, const std::string& dump)> on_pass;
   std::vector<std::string>

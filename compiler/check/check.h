@@ -3,6 +3,7 @@
 #pragma once
 
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,7 @@ struct CheckOptions {
   bool for_run = false;
   bool unused = true;  // warn about what is never deployed, configured or connected
   const LeftOut* left_out = nullptr;
+  std::span<const std::string> image_schemes;  // that images may have; empty: any
 };
 
 // Whether the values of this row are checked.
@@ -59,6 +61,7 @@ void check_set(Scope scope, const FeatureSet& features, const Document& document
 // A secret where it would be seen.
 void check_secrecy(Scope scope, const FeatureSpec* spec, const Merged& feature, Diagnostics& diagnostics);
 // Warnings for a name: unknown, ranges and lists that RADL-JSON loses, plain secrets.
-void warn_feature(Scope scope, const FeatureSpec* spec, const Merged& feature, Diagnostics& diagnostics);
+void warn_feature(Scope scope, const FeatureSpec* spec, const Merged& feature, Diagnostics& diagnostics,
+                  const CheckOptions& options);
 
 }  // namespace radl::sema

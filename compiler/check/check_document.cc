@@ -40,7 +40,7 @@ void check_set(Scope scope, const FeatureSet& features, const Document& document
                const CheckOptions& options) {
   for (const Merged& item : features.items) {
     const FeatureSpec* spec = find_feature(scope, item.name());
-    warn_feature(scope, spec, item, diagnostics);
+    warn_feature(scope, spec, item, diagnostics, options);
     check_secrecy(scope, spec, item, diagnostics);
     if (spec && is_checked(*spec, options)) check_feature(*spec, item, document, diagnostics, options);
   }

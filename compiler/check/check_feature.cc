@@ -375,7 +375,7 @@ bool check_feature(const FeatureSpec& spec, const Merged& feature, const Documen
     for (const Merged& item : group.items) {
       const FeatureSpec* row = find_feature(Scope::Application, item.name());
       if (row && row->checked) right = check_feature(*row, item, document, diagnostics, options) && right;
-      warn_feature(Scope::Application, row, item, diagnostics);
+      warn_feature(Scope::Application, row, item, diagnostics, options);
       check_secrecy(Scope::Application, row, item, diagnostics);
     }
   return right;

@@ -64,7 +64,7 @@ class SystemCheck {
       return;
     }
     const FeatureSpec* spec = find_feature(Scope::System, item.name(), name);
-    warn_feature(Scope::System, spec, item, diagnostics_);
+    warn_feature(Scope::System, spec, item, diagnostics_, options_);
     check_secrecy(Scope::System, spec, item, diagnostics_);
     if (!spec) return;
     if (is_checked(*spec, options_)) check_feature(*spec, item, document_, diagnostics_, options_);

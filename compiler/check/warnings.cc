@@ -1,6 +1,7 @@
 // Warnings about single features: nothing here refuses a document.
 #include <algorithm>
-#include <unordered_map>
+#include <string>
+#include <vector>
 
 #include "common/text.h"
 #include "compiler/check/check.h"
@@ -60,25 +61,24 @@ void warn_proxy(const Merged& feature, Diagnostics& diagnostics) {
       .with_help("make it an input, or give the key in `proxy_key`");
 }
 
-void warn_image(const hir::Value& value, Diagnostics& diagnostics) {
+void warn_image(const hir::Value& value, Diagnostics& diagnostics,
+                std::span<const std::string> known_schemes) {
   auto text = value.text();
   if (!text) return;
   size_t colon = text->find("://");
   if (colon == std::string_view::npos) return;
-  static constexpr std::string_view kSchemes[] = {
-      "one", "ost", "egi", "appdb", "aws",   "gce",  "azr",   "docker", "lambda", "oscar", "lin",
-      "ora", "cst", "vsp", "kvr",   "dummy", "http", "https", "file",   "local",  "fbw",   "ssh"};
   std::string scheme = to_lower(text->substr(0, colon));
-  for (std::string_view known : kSchemes)
-    if (scheme == known) return;
+  const std::vector<std::string_view> known(known_schemes.begin(), known_schemes.end());
+  if (known.empty() || std::ranges::find(known, scheme) != known.end()) return;
   Diagnostic& d = diagnostics.report(DiagCode::UnknownImageScheme, value.span(),
                                      "no provider has images at `" + scheme + "://`");
-  if (auto near = nearest_name(scheme, kSchemes)) d.labelled("did you mean `" + std::string(*near) + "://`?");
+  if (auto near = nearest_name(scheme, known)) d.labelled("did you mean `" + std::string(*near) + "://`?");
 }
 
 }  // namespace
 
-void warn_feature(Scope scope, const FeatureSpec* spec, const Merged& feature, Diagnostics& diagnostics) {
+void warn_feature(Scope scope, const FeatureSpec* spec, const Merged& feature, Diagnostics& diagnostics,
+                  const CheckOptions& options) {
   std::string_view name = feature.name();
   if (!spec && !name.starts_with("ec3_")) warn_unknown(scope, feature, diagnostics);
   // `radl 2` is not converted to RADL-JSON.
@@ -95,9 +95,9 @@ void warn_feature(Scope scope, const FeatureSpec* spec, const Merged& feature, D
       diagnostics.report(DiagCode::ListElsewhere, feature.value->span(),
                          "services cannot read a list under `" + std::string(name) + "` back");
     if (name.ends_with("image.url")) {
-      warn_image(*feature.value, diagnostics);
+      warn_image(*feature.value, diagnostics, options.image_schemes);
       if (auto* list = feature.value->list())
-        for (const hir::Value& item : *list) warn_image(item, diagnostics);
+        for (const hir::Value& item : *list) warn_image(item, diagnostics, options.image_schemes);
     }
     auto text = feature.text();
     if (scope == Scope::Application && name == "name" && text && text->starts_with("ansible.modules."))

@@ -10,6 +10,7 @@ sema::CheckOptions check_options(const Build& build) {
   sema::CheckOptions options;
   options.lenient = build.options.lenient;
   options.for_run = true;
+  options.image_schemes = build.options.image_schemes;
   return options;
 }
 

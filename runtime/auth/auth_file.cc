@@ -8,6 +8,7 @@
 #include <set>
 
 #include "common/files.h"
+#include "common/http/closed_address.h"
 #include "common/process/process.h"
 #include "common/text.h"
 #include "common/user_text.h"
@@ -223,23 +224,15 @@ Result<std::optional<AuthFile>> load_auth(const Environment& environment, const 
   return std::optional<AuthFile>(std::move(*file));
 }
 
-Result<std::shared_ptr<aws::CredentialSource>> ec2_credentials(const AuthFile& file, const AuthLine& line) {
-  const std::string where = file.path + ":" + std::to_string(line.line) + ": " + line.id;
-  aws::Credentials keys;
-  keys.origin = "\"" + line.id + "\" of " + file.path;
-  const std::tuple<const char*, std::string*, bool> wanted[] = {{"username", &keys.access_key, true},
-                                                                {"password", &keys.secret_key, true},
-                                                                {"token", &keys.session_token, false}};
-  for (const auto& [key, value, required] : wanted) {
-    if (auto at = line.missing.find(key); at != line.missing.end())
-      return Status(Code::Auth, where + ": " + key + ": " + at->second);
-    const auto at = line.values.find(key);
-    if (at != line.values.end()) *value = std::string(trim(at->second));
-    if (required && value->empty())
-      return Status(Code::Auth,
-                    where + ": has no " + key + " (username is the access key, password the secret key)");
+Status check_addresses(const AuthLine& line) {
+  for (const auto& [key, value] : line.values) {
+    const bool address =
+        key == "host" || key == "endpoint" || key.ends_with("_url") || key.ends_with("_host");
+    if (!address || trim(value).empty()) continue;
+    if (Status open = http::check_open_host(std::string(trim(value))); !open.ok())
+      return std::move(open).at(line.id + ": " + key);
   }
-  return aws::fixed_credentials(std::move(keys));
+  return {};
 }
 
 }  // namespace radl

@@ -17,7 +17,6 @@
 #include <string_view>
 #include <vector>
 
-#include "common/aws/credentials.h"
 #include "common/environment.h"
 #include "common/status.h"
 #include "common/stop.h"
@@ -60,7 +59,9 @@ Result<AuthFile> parse_auth(std::string_view text, const AuthReading& reading);
 Result<std::optional<AuthFile>> load_auth(const Environment& environment, const std::string& option,
                                           const Stop& stop = {});
 
-// Keys of a line of type EC2: username, password and, for a session, token. Auth: one is missing, and why.
-Result<std::shared_ptr<aws::CredentialSource>> ec2_credentials(const AuthFile& file, const AuthLine& line);
+// Auth: a value of the line is an address that a service does not open for users whom it does not trust with
+// its computer (common/http/closed_address.h). What addresses lead to, redirects and catalogs, the HTTP
+// client of a confined user checks with each connection; this reports it at once.
+Status check_addresses(const AuthLine& line);
 
 }  // namespace radl

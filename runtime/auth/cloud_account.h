@@ -3,6 +3,7 @@
 
 #include <ctime>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,7 +20,8 @@ struct CloudPermission {
 
 struct CloudQuota {
   std::string name;
-  double limit = 0, used = 0;  // limit -1: there is none
+  double limit = 0;  // -1: there is none
+  std::optional<double> used;
 };
 
 struct CloudAccount {
@@ -32,6 +34,7 @@ struct CloudAccount {
   std::vector<CloudQuota> quotas;
   Status quotas_status;  // why there are none
   std::vector<CloudPermission> permissions;
+  std::string permissions_note;  // what the permissions do not cover
 };
 
 }  // namespace radl

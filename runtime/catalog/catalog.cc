@@ -9,9 +9,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "catalog/azure_catalog.h"
-#include "catalog/ec2_catalog.h"
-#include "catalog/gce_catalog.h"
+#include "catalog/built_in.h"
 #include "common/files.h"
 #include "common/text.h"
 #include "runtime/catalog/document.h"
@@ -306,11 +304,9 @@ Status check_catalog(std::string_view text, const std::string& name, const std::
 }
 
 Catalog built_in_catalog() {
-  Catalog catalog;
-  catalog.add_built_in({kEc2Catalog, sizeof kEc2Catalog - 1}, "ec2");
-  catalog.add_built_in({kGceCatalog, sizeof kGceCatalog - 1}, "gce");
-  catalog.add_built_in({kAzureCatalog, sizeof kAzureCatalog - 1}, "azure");
-  return catalog;
+  Catalog all;
+  for (const auto& [cloud, text] : catalog::kBuiltIn) all.add_built_in(text, cloud);
+  return all;
 }
 
 }  // namespace radl

@@ -95,7 +95,7 @@ class Catalog {
 // is none, a type or section that is there twice, a price of a type whose shape neither the text nor `known`
 // has; names the line.
 Status check_catalog(std::string_view text, const std::string& name, const std::set<std::string>& known = {});
-// runtime/catalog/data, as built into the program.
+// Of every cloud that has one: runtime/clouds/TYPE/TYPE.catalog, as built into the program.
 Catalog built_in_catalog();
 
 }  // namespace radl

@@ -12,7 +12,7 @@
 #include "runtime/cli/result_file.h"
 #include "runtime/cli/shown.h"
 #include "runtime/driver/foresight_facts.h"
-#include "runtime/runs/calibration_store.h"
+#include "runtime/figures/calibration_store.h"
 
 namespace radl::cli::calibration_command {
 namespace {

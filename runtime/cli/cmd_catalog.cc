@@ -20,16 +20,8 @@
 namespace radl::cli::catalog_command {
 namespace {
 
-// The region that is shown if none is named and none is configured.
-constexpr std::pair<const char*, const char*> kDefaultRegions[] = {{"gce", "us-central1"},
-                                                                   {"azure", "eastus"}};
-constexpr const char* kDefaultRegion = "us-east-1";
-// Of a large region it has half a gigabyte.
-constexpr uint64_t kLargestList = uint64_t{4} << 30;
-constexpr const char* kPricing = "https://pricing.us-east-1.amazonaws.com";
-
 struct Options {
-  std::string cloud = "ec2", type, file, gpu_model, gpu_vendor, architecture;
+  std::string cloud, type, file, gpu_model, gpu_vendor, architecture;
   std::vector<std::string> regions;
   double cpu = 0, memory_gib = 0, gpu = 0, gpu_memory_gib = 0, price = 0;
   size_t most = 0;
@@ -50,9 +42,8 @@ std::string configured_region(const Host& host, const std::string& cloud) {
 std::string region_of(const Host& host, const Options& options) {
   if (!options.regions.empty()) return options.regions.front();
   if (std::string region = configured_region(host, options.cloud); !region.empty()) return region;
-  for (const auto& [cloud, region] : kDefaultRegions)
-    if (options.cloud == cloud) return region;
-  return kDefaultRegion;
+  const CloudProvider* provider = find_provider(*host.providers, options.cloud);
+  return provider ? provider->default_region : "";
 }
 
 // The cloud and the region are known.
@@ -272,47 +263,19 @@ Status take_file(const Host& host, const Options& options, const std::string& pa
   return keep(path, *with);
 }
 
-// AWS_ENDPOINT_URL_PRICING, as AWS's own tools read it.
-std::string pricing_endpoint(const Environment& environment) {
-  std::string url = first_set(environment, {"AWS_ENDPOINT_URL_PRICING", "AWS_ENDPOINT_URL"});
-  while (url.ends_with('/')) url.pop_back();
-  return url.empty() ? kPricing : url;
-}
-
-// A list of a large region has hundreds of megabytes: it goes through a file that is gone when this returns.
-Result<catalog::PriceList> fetch_list(http::Client& client, const std::string& url) {
-  std::FILE* place = std::tmpfile();
-  if (place == nullptr) return Status(Code::Quota, "no temporary file can be made for the price list");
-  http::Request request;
-  request.url = url;
-  request.largest_sunk = kLargestList;
-  request.sink = [place](std::string_view piece) {
-    const bool whole = std::fwrite(piece.data(), 1, piece.size(), place) == piece.size();
-    return whole ? Status() : Status(Code::Quota, "the temporary folder has no room for the price list");
-  };
-  auto read = [&]() -> Result<catalog::PriceList> {
-    auto answer = client.send(request, http::Retries());
-    if (!answer.ok()) return std::move(answer).status();
-    if (!answer->ok()) return http::status_of(*answer, "GET " + http::printable_url(url));
-    std::rewind(place);
-    return catalog::read_price_list(place, http::printable_url(url));
-  };
-  auto list = read();
-  std::fclose(place);
-  return list;
-}
-
-Status take_price_list(const Environment& environment, const Options& options, const std::string& path) {
-  if (options.cloud != "ec2") return invalid("only ec2 has a price list that radlc reads");
-  if (options.regions.empty()) return invalid("which regions? Say --region eu-west-1; it may be repeated");
+Status take_price_list(const Host& host, const Options& options, const std::string& path) {
+  const CloudProvider* provider = find_provider(*host.providers, options.cloud);
+  if (provider == nullptr || provider->fetch_prices == nullptr)
+    return invalid("radlc reads no price list of the cloud '" + options.cloud + "'");
+  if (options.regions.empty())
+    return invalid("which regions? Say --region " + provider->default_region + "; it may be repeated");
   std::string text;
   if (auto before = read_file(path); before.ok()) text = std::move(*before);
   const Catalog known = built_in_catalog();
-  http::Client client(environment);
+  http::Client client(host.environment());
   for (const std::string& region : options.regions) {
     std::fprintf(stderr, "%s: reading the price list...\n", shown(region).c_str());
-    auto list = fetch_list(client, pricing_endpoint(environment) + "/offers/v1.0/aws/AmazonEC2/current/" +
-                                       region + "/index.json");
+    auto list = provider->fetch_prices(client, region);
     if (!list.ok()) return std::move(list).status();
     if (list->region != region) return invalid("the price list of " + region + " is of " + list->region);
     auto with = catalog::with_prices(text, *list, known);
@@ -330,7 +293,7 @@ int run_update(const Session& session, const Options& options) {
   if (options.from_price_list == !options.file.empty())
     return report(session, invalid("update takes either a FILE or --from-price-list"));
   const std::string path = session.host.catalog_file(options.cloud);
-  Status done = options.from_price_list ? take_price_list(session.host.environment(), options, path)
+  Status done = options.from_price_list ? take_price_list(session.host, options, path)
                                         : take_file(session.host, options, path);
   if (!done.ok()) return report(session, done);
   std::printf("Kept in %s; plans use what in it is newer than their own.\n", shown(path).c_str());
@@ -353,6 +316,11 @@ std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("catalog", "List or update instance types and prices");
   command->require_subcommand(1);
   auto options = std::make_shared<Options>();
+  const auto& providers = *session.host.providers;
+  if (auto first =
+          std::ranges::find_if(providers, [](const auto* one) { return !one->default_region.empty(); });
+      first != providers.end())
+    options->cloud = (*first)->type;
   auto chosen = std::make_shared<std::function<int()>>();
   CLI::App* list = command->add_subcommand("list", "List the matching types of a region, by price");
   add_place(*list, *options);

@@ -18,7 +18,7 @@ struct Options {
 };
 
 // Files without an error that ask for clouds of the Infrastructure Manager's that radlc does not have.
-void say_what_is_not_there(const FindingsReport& found, const CompileOptions& compiling) {
+void say_what_is_not_there(const Host& host, const FindingsReport& found, const CompileOptions& compiling) {
   bool any = false;
   for (const auto& document : found.documents) {
     const auto& files = document->sources.files();
@@ -36,7 +36,7 @@ void say_what_is_not_there(const FindingsReport& found, const CompileOptions& co
       any = true;
     }
   }
-  if (any) std::fprintf(stderr, "%s\n", clouds_there_are().c_str());
+  if (any) std::fprintf(stderr, "%s\n", supported_clouds(types_of(*host.providers)).c_str());
 }
 
 int run(const Session& session, const Options& options) {
@@ -65,7 +65,8 @@ int run(const Session& session, const Options& options) {
     look.color = session.terminal.color;
     std::fputs(render_text(*found, look).c_str(), stderr);
   }
-  say_what_is_not_there(*found, request.compile);  // no finding: beside whatever form they are in
+  say_what_is_not_there(session.host, *found,
+                        request.compile);  // no finding: beside whatever form they are in
   if (format == "text" && !options.quiet) {
     std::fprintf(stderr, "%s\n", summary(*found).c_str());
     if (found->fit_together)

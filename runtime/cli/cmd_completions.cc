@@ -39,7 +39,7 @@ std::function<int()> add(CLI::App& app, Session& session) {
       return kDone;
     }
     if (shell->empty()) return report(session, invalid("a shell is required: bash, zsh or fish, or man"));
-    CommandOutline program = outline_of(app);
+    CommandOutline program = outline_of(app, types_of(*session.host.providers));
     std::string text = *shell == "bash"   ? bash_completion(program)
                        : *shell == "zsh"  ? zsh_completion(program)
                        : *shell == "fish" ? fish_completion(program)

@@ -7,8 +7,8 @@
 #include "runtime/base/world.h"
 #include "runtime/cli/all_commands.h"
 #include "runtime/cli/shown.h"
+#include "runtime/figures/runs_file.h"
 #include "runtime/plan/render.h"
-#include "runtime/runs/runs_file.h"
 
 namespace radl::cli::history_command {
 namespace {

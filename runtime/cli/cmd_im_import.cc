@@ -136,7 +136,7 @@ int run_im_import(const Session& session, Options& options) {
   if (!service.ok()) return report(session, service.status());
   auto from = service->read();
   if (!from.ok()) return report(session, from.status());
-  auto made = take_over(*from);
+  auto made = take_over(*session.host.providers, *from);
   if (!made.ok()) return report(session, made.status());
   if (options.file.empty()) options.file = "im-" + from->id.substr(0, 8) + ".radl";
   if (Status written = write_file(options.file, made->file); !written.ok()) return report(session, written);

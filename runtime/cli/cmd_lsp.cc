@@ -23,6 +23,7 @@ std::function<int()> add(CLI::App& app, Session& session) {
     server.version = kVersionText;
     server.module_path = compile->module_path;
     server.environment = compile->environment;
+    server.image_schemes = compile->image_schemes;
     return lsp::serve(STDIN_FILENO, STDOUT_FILENO, server);
   };
 }

@@ -18,7 +18,7 @@
 #include "runtime/driver/foresight_facts.h"
 #include "runtime/driver/profile_place.h"
 #include "runtime/driver/program_probe.h"
-#include "runtime/runs/calibration_store.h"
+#include "runtime/figures/calibration_store.h"
 
 namespace radl::cli::profile_command {
 namespace {

@@ -18,8 +18,6 @@ namespace {
 
 constexpr const char* kType = "instance_type";
 constexpr const char* kImage = "disk.0.image.url";
-// The types of clouds whose instance ids the IM passes on as the cloud has them.
-const std::set<std::string> kClouds = {"EC2", "OpenStack", "GCE"};
 
 // RADL text to RADL-JSON, a list of objects.
 Result<Json> to_json(const std::string& radl) {
@@ -44,11 +42,14 @@ Result<std::string> to_radl(const Json& document) {
   return invalid("the RADL of the IM cannot be written again:\n" + render_text(diagnostics, sources, {}));
 }
 
-Status check_machine(const ImMachine& machine) {
+Status check_machine(const CloudProviders& providers, const ImMachine& machine) {
   const std::string what = "VM " + machine.number, cloud = json::text_of(machine.system, "provider.type");
-  if (!kClouds.count(cloud))
+  std::vector<std::string> known;
+  for (const CloudProvider* provider : providers)
+    if (!provider->im_type.empty()) known.push_back(provider->im_type);
+  if (std::ranges::find(known, cloud) == known.end())
     return invalid(fmt::format("{} is of a cloud of the type '{}'; radlc takes over machines of {}", what,
-                               cloud, join(std::vector<std::string>(kClouds.begin(), kClouds.end()), ", ")));
+                               cloud, join(known, ", ")));
   const std::string state = json::text_of(machine.system, "state");
   if (json::text_of(machine.system, "instance_id").empty() || state == "failed" || state == "off" ||
       state == "deleting")
@@ -65,7 +66,8 @@ std::string cloud_id(const Json& system) {
 
 class Takeover {
  public:
-  explicit Takeover(const ImInfrastructure& infrastructure) : infrastructure_(infrastructure) {}
+  Takeover(const CloudProviders& providers, const ImInfrastructure& infrastructure)
+      : providers_(providers), infrastructure_(infrastructure) {}
 
   Result<ImTakeover> make() {
     auto document = to_json(infrastructure_.radl);
@@ -104,7 +106,7 @@ class Takeover {
 
  private:
   Status take(const ImMachine& machine) {
-    if (Status fine = check_machine(machine); !fine.ok()) return fine;
+    if (Status fine = check_machine(providers_, machine); !fine.ok()) return fine;
     const std::string system = json::text_of(machine.system, "id");
     std::vector<const Json*>& others = machines_[system];
     ImNode node;
@@ -138,6 +140,7 @@ class Takeover {
       system[kImage] = *images.begin();
   }
 
+  const CloudProviders& providers_;
   const ImInfrastructure& infrastructure_;
   std::map<std::string, std::vector<const Json*>> machines_;  // by system
   ImTakeover made_;
@@ -145,8 +148,8 @@ class Takeover {
 
 }  // namespace
 
-Result<ImTakeover> take_over(const ImInfrastructure& infrastructure) {
-  return Takeover(infrastructure).make();
+Result<ImTakeover> take_over(const CloudProviders& providers, const ImInfrastructure& infrastructure) {
+  return Takeover(providers, infrastructure).make();
 }
 
 std::string im_group(const std::string& infrastructure, const std::string& network) {

@@ -7,6 +7,7 @@
 
 #include "common/status.h"
 #include "runtime/cli/im_service.h"
+#include "runtime/clouds/provider.h"
 
 namespace radl::cli {
 
@@ -26,7 +27,7 @@ struct ImTakeover {
 // Pure. Each system gets as many nodes as the IM has machines of it, in the order of their numbers, and their
 // instance type, so that radlc chooses no other. Invalid: a machine is of a cloud that radlc does not have,
 // or does not exist yet, or the RADL has errors.
-Result<ImTakeover> take_over(const ImInfrastructure& infrastructure);
+Result<ImTakeover> take_over(const CloudProviders& providers, const ImInfrastructure& infrastructure);
 
 // The name of the IM's security group for a network of the infrastructure.
 std::string im_group(const std::string& infrastructure, const std::string& network);

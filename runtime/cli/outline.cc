@@ -20,7 +20,7 @@ std::vector<std::string> choices_in(const std::string& type) {
   return choices;
 }
 
-OptionOutline option_of(const CLI::Option& option) {
+OptionOutline option_of(const CLI::Option& option, const std::vector<std::string>& clouds) {
   OptionOutline made;
   for (const std::string& name : option.get_snames()) made.names.push_back("-" + name);
   for (const std::string& name : option.get_lnames()) made.names.push_back("--" + name);
@@ -37,8 +37,7 @@ OptionOutline option_of(const CLI::Option& option) {
     made.choices = choices_in(type);
     made.value = type.substr(0, type.find(':'));
     if (made.value.empty()) made.value = "VALUE";
-    if (made.value == "CLOUD" && made.choices.empty())
-      made.choices = {"local", "hosts", "ec2", "openstack", "gce", "azure"};
+    if (made.value == "CLOUD" && made.choices.empty()) made.choices = clouds;
   }
   return made;
 }
@@ -47,19 +46,19 @@ bool has_word(const std::string& text, const char* word) { return text.find(word
 
 }  // namespace
 
-CommandOutline outline_of(const CLI::App& app) {
+CommandOutline outline_of(const CLI::App& app, const std::vector<std::string>& clouds) {
   CommandOutline made;
   made.name = app.get_name();
   made.description = app.get_description();
   made.group = app.get_group();
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_group().empty()) continue;  // hidden
-    OptionOutline each = option_of(*option);
+    OptionOutline each = option_of(*option, clouds);
     (each.names.empty() ? made.positionals : made.options).push_back(std::move(each));
   }
   for (const CLI::App* command :
        app.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); })) {
-    made.commands.push_back(outline_of(*command));
+    made.commands.push_back(outline_of(*command, clouds));
   }
   return made;
 }

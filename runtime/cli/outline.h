@@ -26,7 +26,8 @@ struct CommandOutline {
   std::vector<CommandOutline> commands;
 };
 
-CommandOutline outline_of(const CLI::App& app);
+// `clouds`: the values of options that take a type of cloud.
+CommandOutline outline_of(const CLI::App& app, const std::vector<std::string>& clouds);
 
 // What completes a value: by the word that stands for it in the help.
 enum class ValueKind { None, File, RadlFile, Directory, Code, Input, Node, Region, Any };

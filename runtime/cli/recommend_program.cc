@@ -10,8 +10,8 @@
 #include "runtime/cli/recommend_write.h"
 #include "runtime/cli/shown.h"
 #include "runtime/driver/program_facts.h"
+#include "runtime/figures/calibration_store.h"
 #include "runtime/foresight/anwar.h"
-#include "runtime/runs/calibration_store.h"
 
 namespace radl::cli {
 namespace {

@@ -12,9 +12,9 @@
 #include "runtime/base/world.h"
 #include "runtime/clouds/fitting.h"
 #include "runtime/driver/foresight_facts.h"
+#include "runtime/figures/calibration_store.h"
+#include "runtime/figures/runs_file.h"
 #include "runtime/foresight/epoch_model.h"
-#include "runtime/runs/calibration_store.h"
-#include "runtime/runs/runs_file.h"
 
 namespace radl::cli {
 namespace {

@@ -12,9 +12,9 @@
 #include "runtime/cli/recommend_view.h"
 #include "runtime/cli/shown.h"
 #include "runtime/driver/foresight_facts.h"
+#include "runtime/figures/calibration_store.h"
 #include "runtime/foresight/anwar.h"
 #include "runtime/foresight/epoch_model.h"
-#include "runtime/runs/calibration_store.h"
 
 namespace radl::cli {
 namespace {

@@ -13,10 +13,10 @@
 #include "runtime/driver/plan_forecasts.h"
 #include "runtime/driver/plan_request.h"
 #include "runtime/driver/states.h"
+#include "runtime/figures/figures.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/render.h"
 #include "runtime/run/run.h"
-#include "runtime/runs/figures.h"
 #include "runtime/state/store.h"
 
 namespace radl::cli {

@@ -126,12 +126,12 @@ Status CloudSet::why_not(const std::string& id) const {
   return Status(Code::Unsupported,
                 "unknown cloud '" + id + "'" +
                     (elsewhere.empty() ? "" : ": " + std::string(elsewhere) + " is not supported"))
-      .with_hint(meant.empty() ? clouds_there_are() : "did you mean " + meant + "?");
+      .with_hint(meant.empty() ? supported_clouds(names()) : "did you mean " + meant + "?");
 }
 
 std::string CloudSet::meant_by(const std::string& name) const {
-  const std::string called(cloud_called(name));
-  return knows(called) ? called : nearest(name, names());
+  const auto called = other_names.find(to_lower(name));
+  return called != other_names.end() && knows(called->second) ? called->second : nearest(name, names());
 }
 
 bool CloudSet::knows(const std::string& name) const {

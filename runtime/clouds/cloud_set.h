@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/clouds/cloud.h"
@@ -38,10 +39,19 @@ class CloudSet {
   std::string fallback = "local";  // where that is empty too, and the node's images are for none of these
   // The name that a `deploy` may use -> CloudId::text() of one cloud.
   std::map<std::string, std::string> by_name;
+  // What people call a type elsewhere -> its name: suggestions for unknown names.
+  std::map<std::string, std::string> other_names;
 
   void add(Cloud& cloud);
   // Under its type's name, for the default account. Lives longer than the set.
   void add(CloudFamily& family);
+  // `one` lives as long as the set and its copies.
+  template <class T>
+  T& keep(std::unique_ptr<T> one) {
+    T& kept = *one;
+    kept_.emplace_back(std::move(one));
+    return kept;
+  }
   // Another account of a family: the id of a credential.
   void add_account(const std::string& name, CloudFamily& family);
 
@@ -87,6 +97,7 @@ class CloudSet {
   std::map<std::string, std::string> by_scheme_;  // of images -> name
   std::map<std::string, Account> accounts_;       // by name
   std::map<std::string, CloudFamily*> families_;
+  std::vector<std::shared_ptr<const void>> kept_;
   std::shared_ptr<Made> made_ = std::make_shared<Made>();
 };
 

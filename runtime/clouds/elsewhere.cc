@@ -16,11 +16,6 @@ namespace {
 struct NamedCloud {
   std::string_view word, cloud;
 };
-constexpr std::array kCalled = {
-    NamedCloud{"aws", "ec2"},         NamedCloud{"amazon", "ec2"},      NamedCloud{"google", "gce"},
-    NamedCloud{"gcp", "gce"},         NamedCloud{"gcloud", "gce"},      NamedCloud{"azr", "azure"},
-    NamedCloud{"az", "azure"},        NamedCloud{"microsoft", "azure"}, NamedCloud{"nova", "openstack"},
-    NamedCloud{"localhost", "local"}, NamedCloud{"ssh", "hosts"},       NamedCloud{"host", "hosts"}};
 // Types of the Infrastructure Manager's auth file, as people name their credentials after them.
 constexpr std::array kNames = {NamedCloud{"opennebula", "OpenNebula"},
                                NamedCloud{"one", "OpenNebula"},
@@ -145,7 +140,13 @@ std::string_view only_elsewhere(const ir::Node& node) {
 
 std::string_view cloud_elsewhere(std::string_view name) { return found(kNames, to_lower(name)); }
 
-std::string_view cloud_called(std::string_view name) { return found(kCalled, to_lower(name)); }
+std::vector<std::string> known_image_schemes(const CloudProviders& providers) {
+  std::vector<std::string> schemes = {"http", "https", "file", "local"};
+  for (const NamedCloud& one : kSchemes) schemes.emplace_back(one.word);
+  for (const CloudProvider* provider : providers)
+    schemes.insert(schemes.end(), provider->image_schemes.begin(), provider->image_schemes.end());
+  return schemes;
+}
 
 std::string_view image_elsewhere(std::string_view url) {
   const size_t end = url.find("://");
@@ -154,11 +155,8 @@ std::string_view image_elsewhere(std::string_view url) {
 
 bool may_ask_elsewhere(std::string_view text) { return has_scheme(text) || has_deploy(text); }
 
-std::string clouds_there_are() {
-  return "radlc makes machines at ec2, azure, gce and openstack (EGI's sites among them), and takes this "
-         "computer "
-         "(local) and "
-         "machines that exist (hosts): docs/clouds.md";
+std::string supported_clouds(const std::vector<std::string>& names) {
+  return "supported clouds: " + join(names, ", ") + " (docs/clouds.md)";
 }
 
 std::vector<AskedElsewhere> asked_elsewhere(const ir::Program& program) {

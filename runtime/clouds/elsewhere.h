@@ -1,5 +1,5 @@
 // Clouds that the Infrastructure Manager knows and radlc does not have, reported in one line before a plan
-// fails; and other names of clouds that radlc has.
+// fails.
 #pragma once
 
 #include <string>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/ir/ir.h"
+#include "runtime/clouds/provider.h"
 
 namespace radl {
 
@@ -14,8 +15,9 @@ namespace radl {
 std::string_view cloud_elsewhere(std::string_view name);
 // "OpenNebula" of "one://host/1"; "" of an image's address that is none of these.
 std::string_view image_elsewhere(std::string_view url);
-// "ec2" of "aws" and "amazon": what others call radlc's own clouds; "" of any other name.
-std::string_view cloud_called(std::string_view name);
+// Schemes that an image's address may have: of radlc's clouds, of those of the Infrastructure Manager, and of
+// plain files. The compiler warns of others (CompileOptions::image_schemes).
+std::vector<std::string> known_image_schemes(const CloudProviders& providers);
 // Whether a text may ask for one of them: quick, and true too often.
 bool may_ask_elsewhere(std::string_view text);
 
@@ -26,7 +28,7 @@ struct AskedElsewhere {
 // One for each system of which `deploy` names such a cloud, or all of whose images are for such clouds.
 std::vector<AskedElsewhere> asked_elsewhere(const ir::Program& program);
 
-// "radlc makes machines on this computer, ..."
-std::string clouds_there_are();
+// "supported clouds: ec2, gce (docs/clouds.md)"
+std::string supported_clouds(const std::vector<std::string>& names);
 
 }  // namespace radl

@@ -12,6 +12,7 @@
 #include "common/environment.h"
 #include "common/http/http.h"
 #include "runtime/clouds/cloud_set.h"
+#include "runtime/clouds/provider.h"
 #include "runtime/clouds/timing.h"
 
 namespace radl {
@@ -50,13 +51,11 @@ class Loaded {
 template <class Options>
 class LoadedFamily : public CloudFamily {
  public:
-  LoadedFamily(std::string type, std::vector<std::string> image_schemes, Environment environment,
-               typename Loaded<Options>::Load load)
-      : type_(std::move(type)),
-        image_schemes_(std::move(image_schemes)),
-        loaded_(std::move(environment), std::move(load)) {}
-  const std::string& type() const override { return type_; }
-  std::vector<std::string> image_schemes() const override { return image_schemes_; }
+  // `provider` outlives the family.
+  LoadedFamily(const CloudProvider& provider, Environment environment, typename Loaded<Options>::Load load)
+      : provider_(provider), loaded_(std::move(environment), std::move(load)) {}
+  const std::string& type() const override { return provider_.type; }
+  std::vector<std::string> image_schemes() const override { return provider_.image_schemes; }
 
   bool has_credentials(const std::string& account) const override {
     const auto options = loaded_.options();
@@ -91,8 +90,7 @@ class LoadedFamily : public CloudFamily {
   virtual Result<std::unique_ptr<Cloud>> make_of(const CloudId& id, http::Client& http,
                                                  const Options& options, SettingsOf settings) = 0;
 
-  const std::string type_;
-  const std::vector<std::string> image_schemes_;
+  const CloudProvider& provider_;
   const Loaded<Options> loaded_;
 };
 

@@ -138,8 +138,10 @@ void give_farm_leases(Project& project, const CloudSet& clouds) {
                                      [&](const ElasticFarm& farm) { return farm.system == node.system; });
     const auto own = node.requirements.lower_bound("stop.");
     const bool has_own = own != node.requirements.end() && own->first.starts_with("stop.");
-    const std::string cloud = clouds.id_for(node);
-    const bool can = cloud.starts_with("ec2") || cloud.starts_with("openstack");
+    auto cloud = CloudId::parse(clouds.id_for(node));
+    const CloudProvider* provider =
+        cloud.ok() ? find_provider(*project.host->providers, cloud->type) : nullptr;
+    const bool can = provider != nullptr && provider->leases_nodes;
     if (of_farm && !has_own && can) node.requirements["stop.idle"].equals = kLease;
   }
 }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "runtime/base/world.h"
+#include "runtime/clouds/provider.h"
 
 namespace radl::driver {
 
@@ -12,6 +13,7 @@ struct Host {
   std::string folder;      // absolute; relative places of states begin here
   std::string principal;   // requesting user, named in locks and history; "": the user of this process
   World* world = nullptr;  // clock, files, randomness, environment; outlives every run
+  const CloudProviders* providers = &built_in_providers();
 
   // Credentials, homes and proxies come from here.
   const Environment& environment() const { return world->environment; }
@@ -26,9 +28,9 @@ struct Host {
 
   // Of all infrastructures (runtime/state/index.h).
   std::string infrastructures_index() const { return state_file("infrastructures.json"); }
-  // What runs took and cost (runtime/runs/runs_file.h).
+  // What runs took and cost (runtime/figures/runs_file.h).
   std::string runs_file() const { return data_file("runs.jsonl"); }
-  // The user's calibration (runtime/runs/calibration_store.h).
+  // The user's calibration (runtime/figures/calibration_store.h).
   std::string calibration_file() const { return data_file("foresight.db"); }
   // Of `radlc catalog update`: newer prices than those that radlc was built with.
   std::string catalog_file(const std::string& cloud) const {

@@ -25,7 +25,7 @@ Catalog current_catalog(const Host& host);
 
 class Machinery {
  public:
-  // `auth`: its EC2 lines are clouds by their ids, and the first of them is the account of `ec2`.
+  // `auth`: its lines are clouds by their ids; the first of a type is the type's default account.
   // `host` outlives it. `stop`: of the run, for what a cloud asks while a plan is made.
   Machinery(const Host& host, const MachineryOptions& options, Catalog catalog,
             std::shared_ptr<const AuthFile> auth, const Stop& stop);
@@ -37,15 +37,10 @@ class Machinery {
   Run run();
 
  private:
-  // Under its type's name and the ids of the auth file's lines of a type.
-  void add_family(std::unique_ptr<CloudFamily> family, const AuthFile* auth, const char* type);
-
   const Host& host_;
   MachineryOptions options_;
   Catalog catalog_;
   ssh::Connections connections_;  // outlives the clouds
-  std::vector<std::unique_ptr<Cloud>> owned_;
-  std::vector<std::unique_ptr<CloudFamily>> families_;
   CloudSet clouds_;
   std::unique_ptr<StepRunner> native_, ansible_, cloud_init_, training_, program_;
   ssh::Logins logins_;

@@ -9,9 +9,9 @@
 #include "runtime/driver/farm_facts.h"
 #include "runtime/driver/foresight_facts.h"
 #include "runtime/driver/program_facts.h"
+#include "runtime/figures/calibration_store.h"
+#include "runtime/figures/runs_file.h"
 #include "runtime/plan/measured.h"
-#include "runtime/runs/calibration_store.h"
-#include "runtime/runs/runs_file.h"
 #include "runtime/state/store.h"
 
 namespace radl::driver {

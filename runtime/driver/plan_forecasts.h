@@ -6,8 +6,8 @@
 
 #include "runtime/driver/machinery.h"
 #include "runtime/driver/project.h"
+#include "runtime/figures/figures.h"
 #include "runtime/plan/forecast.h"
-#include "runtime/runs/figures.h"
 
 namespace radl::driver {
 

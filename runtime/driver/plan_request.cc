@@ -2,9 +2,9 @@
 
 #include "runtime/driver/given_back.h"
 #include "runtime/driver/program_facts.h"
+#include "runtime/figures/runs_file.h"
 #include "runtime/plan/budget.h"
 #include "runtime/plan/measured.h"
-#include "runtime/runs/runs_file.h"
 
 namespace radl::driver {
 

@@ -13,8 +13,8 @@
 #include "runtime/driver/foresight_facts.h"
 #include "runtime/driver/plan_forecasts.h"
 #include "runtime/driver/shell_word.h"
+#include "runtime/figures/calibration_store.h"
 #include "runtime/plan/measured.h"
-#include "runtime/runs/calibration_store.h"
 
 namespace radl::driver {
 

@@ -6,6 +6,7 @@
 
 #include "common/text.h"
 #include "runtime/base/sudo_secret.h"
+#include "runtime/clouds/elsewhere.h"
 #include "runtime/driver/project_state.h"
 #include "runtime/driver/shell_word.h"
 #include "runtime/plan/numbers.h"
@@ -61,6 +62,7 @@ Result<CompileOptions> compile_options(const Host& host, const ProjectOptions& o
   compile.input_files = options.input_files;
   compile.environment = host.environment().variables();
   compile.module_path = options.module_path;
+  compile.image_schemes = known_image_schemes(*host.providers);
   compile.ask = std::move(ask);
   return compile;
 }

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "runtime/driver/shell_word.h"
-#include "runtime/runs/runs_file.h"
+#include "runtime/figures/runs_file.h"
 #include "runtime/state/index.h"
 
 namespace radl::driver {

@@ -7,8 +7,8 @@
 
 #include "runtime/driver/host.h"
 #include "runtime/driver/notice.h"
+#include "runtime/figures/figures.h"
 #include "runtime/run/run.h"
-#include "runtime/runs/figures.h"
 #include "runtime/state/store.h"
 
 namespace radl::driver {

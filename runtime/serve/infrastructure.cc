@@ -202,9 +202,8 @@ bool Infrastructure::is_touched_by(const Caller& caller) const {
 bool Infrastructure::is_here() const {
   auto now = snapshot();
   if (!now.ok()) return now.status().code() != Code::NotFound;
-  return std::ranges::any_of(now->resources, [](const auto& one) {
-    return is_on_this_computer(one.second.cloud.substr(0, one.second.cloud.find_first_of(":/")));
-  });
+  return std::ranges::any_of(now->resources,
+                             [&](const auto& one) { return is_on_this_computer(host_, one.second.cloud); });
 }
 
 Status Infrastructure::add_owner(const std::string& user, bool alone) {

@@ -32,7 +32,8 @@ Status check_untrusted(const ir::Program& program, const Settings& settings) {
     if (nowhere)
       return Status(Code::Auth, node.address + ": names no cloud, and the default is this service's computer")
           .with_hint("name one of your cloud accounts in its deploy: deploy NAME 1 ACCOUNT");
-    if (is_on_this_computer(node.cloud)) return untrusted("nodes of the cloud '" + node.cloud + "'");
+    if (is_on_this_computer(*settings.host, node.cloud))
+      return untrusted("nodes of the cloud '" + node.cloud + "'");
   }
   return {};
 }

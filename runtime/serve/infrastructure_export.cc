@@ -55,7 +55,7 @@ Result<std::string> Infrastructure::exported(bool closing) {
   auto now = snapshot();
   if (!now.ok()) return now.status();
   for (const auto& [address, record] : now->resources)
-    if (record.cloud == "local" || record.cloud == "hosts")
+    if (is_on_this_computer(host_, record.cloud))
       return Status(Code::Invalid, address + " is tied to the folder of this service: it cannot move");
   std::lock_guard lock(mutex_);
   if (at_work_ || !jobs_.empty() || deleting_)

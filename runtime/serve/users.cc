@@ -3,9 +3,7 @@
 #include "common/files.h"
 #include "common/http/closed_address.h"
 #include "common/machine_identity.h"
-#include "common/text.h"
 #include "runtime/auth/auth_file.h"
-#include "runtime/auth/google_lines.h"
 
 namespace radl::serve {
 namespace {
@@ -27,23 +25,12 @@ constexpr const char* kKept[] = {"PATH",
                                  "RADL_LOCAL_ISOLATION",
                                  "RADL_LOCAL_NETWORK"};
 
-// The keys whose values are addresses that a cloud's client sends requests to. What they lead to, redirects
-// and catalogs, the HTTP client of a confined user checks with each connection; this says it at once.
-bool is_address(const AuthLine& line, const std::string& key) {
-  if (line.type == "EGI") return false;  // its host is the name of a site
-  return key == "host" || key == "endpoint" || key.ends_with("_url") || key.ends_with("_host");
-}
-
-// A key of Google's may name a file of this computer, or an address and headers, to take its token from.
-Status check_google(const AuthFile& file, const AuthLine& line) {
-  auto settings = google_settings(file, line, {});
-  if (!settings.ok() || settings->credential.kind == google::Credential::Kind::ServiceAccount) return {};
-  return Status(Code::Auth, line.id + ": this service takes only keys of service accounts from its users");
-}
-
 }  // namespace
 
-bool is_on_this_computer(const std::string& cloud) { return cloud == "local" || cloud == "hosts"; }
+bool is_on_this_computer(const driver::Host& host, const std::string& cloud) {
+  const CloudProvider* provider = find_provider(*host.providers, cloud.substr(0, cloud.find_first_of(":/")));
+  return provider != nullptr && provider->on_this_computer;
+}
 
 Settings Users::of(const std::string& user) {
   if (user == owner_ || user.empty()) return own_;
@@ -67,7 +54,7 @@ Settings Users::of(const std::string& user) {
   }
   const bool trusted = trusts(user);
   return {.host = &place->host,
-          .cloud = trusted || !is_on_this_computer(own_.cloud) ? own_.cloud : std::string(),
+          .cloud = trusted || !is_on_this_computer(*own_.host, own_.cloud) ? own_.cloud : std::string(),
           .auth = {},
           .trusted = trusted};
 }
@@ -82,15 +69,8 @@ Result<std::string> Users::accounts(const Caller& caller, const std::string& sen
   if (accounts.empty() || trusts(caller.user)) return accounts;
   auto file = parse_auth(accounts, {});
   if (!file.ok()) return file.status();
-  for (const AuthLine& line : file->lines) {
-    if (line.type == "GCE")
-      if (Status key = check_google(*file, line); !key.ok()) return key;
-    for (const auto& [key, value] : line.values) {
-      if (!is_address(line, key) || trim(value).empty()) continue;
-      if (Status open = http::check_open_host(std::string(trim(value))); !open.ok())
-        return std::move(open).at(line.id + ": " + key);
-    }
-  }
+  for (const AuthLine& line : file->lines)
+    if (Status open = check_untrusted_line(*own_.host->providers, *file, line); !open.ok()) return open;
   return accounts;
 }
 

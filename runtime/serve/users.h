@@ -53,8 +53,8 @@ class Users {
   std::map<std::string, std::unique_ptr<Place>> places_;
 };
 
-// Clouds whose nodes are on the service's computer, or are reached with the keys of its user: only trusted
-// users have nodes there.
-bool is_on_this_computer(const std::string& cloud);
+// Whether nodes of a cloud (its type, or CloudId::text()) are on the service's computer or are reached with
+// the keys of its user: only trusted users have nodes there.
+bool is_on_this_computer(const driver::Host& host, const std::string& cloud);
 
 }  // namespace radl::serve

@@ -90,7 +90,7 @@ class Credentials(unittest.TestCase):
         auth.chmod(0o600)
         found = self.check("--auth", auth)
         self.assertEqual([(f["name"], f["arn"].split("/")[-1]) for f in found], [("one", "user"), ("two", "admin")])
-        self.assertEqual(found[0]["quotas"]["elastic addresses"], 5)
+        self.assertEqual(found[0]["quotas"]["elastic addresses"], {"limit": 5})
         auth.write_text(self.auth_line("two", self.moto.user))
         text = self.call(RADLC, "check-auth", RADL_AUTH=str(auth))
         self.assertIn("two", text)

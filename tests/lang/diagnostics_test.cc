@@ -16,6 +16,7 @@
 #include "compiler/compile.h"
 #include "compiler/diag/render.h"
 #include "compiler/syntax/parser.h"
+#include "tests/support/image_schemes.h"
 #include "tests/support/paths.h"
 
 namespace radl {
@@ -54,6 +55,7 @@ bool in_other_goldens(const CodeInfo& code) {
 CompileOptions options() {
   CompileOptions made;
   made.environment = {{"RADL_STDLIB", test::source_dir() + "/stdlib"}};
+  made.image_schemes = test::kImageSchemes;
   return made;
 }
 
@@ -85,7 +87,8 @@ void look_at(const fs::path& path, SourceMap& sources, Diagnostics& diagnostics)
   sema::Document document = sema::build_document({tree.get()}, diagnostics);
   bool broken = diagnostics.has_errors();
   const bool lenient = (*file)->text().starts_with("# lenient");
-  sema::check_document(document, diagnostics, {.lenient = lenient, .unused = !broken});
+  sema::check_document(document, diagnostics,
+                       {.lenient = lenient, .unused = !broken, .image_schemes = test::kImageSchemes});
 }
 
 class EveryCode : public testing::TestWithParam<CodeInfo> {};

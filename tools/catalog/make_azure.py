@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes runtime/catalog/data/azure.catalog from what others have read of Azure's APIs, both under Apache-2.0:
+"""Makes runtime/clouds/azure/azure.catalog from what others have read of Azure's APIs, both under Apache-2.0:
 
   --prices FILE    USD an hour on demand by region and size, Linux, of Azure's retail prices; the file says of which day
                    (github.com/Azure/karpenter-provider-azure pkg/providers/pricing/zz_generated.pricing.go)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes runtime/catalog/data/ec2.catalog from published facts about EC2.
+"""Makes runtime/clouds/ec2/ec2.catalog from published facts about EC2.
 
 Every input is a file with the date it was published (DATE:FILE, DATE as 2025-11-03); later inputs of a kind
 win over earlier ones where they are newer. The format that is written: docs/catalog.md.

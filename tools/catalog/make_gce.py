@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes runtime/catalog/data/gce.catalog from what others have read of Google's APIs, both under Apache-2.0:
+"""Makes runtime/clouds/gce/gce.catalog from what others have read of Google's APIs, both under Apache-2.0:
 
   --prices DATE:FILE   USD an hour by region, market and machine type, put together from the Cloud Billing Catalog
                        (github.com/cloudpilot-ai/karpenter-provider-gcp pkg/providers/pricing/initial-prices.json)

@@ -3,7 +3,7 @@
 
 As a program: brings the figures into catalogues that are already made, in place.
 
-    tools/catalog/network.py runtime/catalog/data/gce.catalog runtime/catalog/data/azure.catalog
+    tools/catalog/network.py runtime/clouds/gce/gce.catalog runtime/clouds/azure/azure.catalog
 """
 import csv
 import functools

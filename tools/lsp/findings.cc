@@ -28,6 +28,7 @@ CheckJob check_job(Workspace& workspace, OpenDocument& document) {
   }
   job.environment = workspace.environment();
   job.module_path = workspace.search().folders;
+  job.image_schemes = workspace.image_schemes;
   // The folders that the editor has opened hold modules too.
   for (const std::string& root : workspace.roots()) job.module_path.push_back(root + "/modules");
   job.encoding = workspace.encoding;
@@ -44,6 +45,7 @@ FindingsPtr find_all(const CheckJob& job) {
   CompileOptions options;
   options.environment = job.environment;
   options.module_path = job.module_path;
+  options.image_schemes = job.image_schemes;
   options.inputs_may_be_missing = true;
   compile({job.analysis->path}, options, findings->sources, findings->diagnostics);
   findings->diagnostics.sort();

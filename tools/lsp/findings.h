@@ -16,7 +16,7 @@ struct CheckJob {
   AnalysisPtr analysis;             // of the document
   std::vector<AnalysisPtr> others;  // the other open documents: their text counts, saved or not
   std::map<std::string, std::string> environment;
-  std::vector<std::string> module_path;
+  std::vector<std::string> module_path, image_schemes;
   Encoding encoding = Encoding::Utf16;
 };
 

@@ -22,6 +22,7 @@ class Server {
         connection_(in_fd, out_fd),
         workspace_({"", options.module_path, standard_library_folder(options.environment)},
                    options.environment) {
+    workspace_.image_schemes = options.image_schemes;
     add_document_requests();
   }
 

@@ -16,6 +16,7 @@ struct ServerOptions {
   std::string version;                             // sent to the client
   std::vector<std::string> module_path;            // as for the compiler
   std::map<std::string, std::string> environment;  // the process's: RADL_STDLIB, RADL_INPUT_name
+  std::vector<std::string> image_schemes;          // as for the compiler
   std::chrono::milliseconds diagnostics_delay{150};
 };
 

@@ -35,6 +35,7 @@ class Workspace {
       : search_(std::move(search)), environment_(std::move(environment)) {}
 
   Encoding encoding = Encoding::Utf16;
+  std::vector<std::string> image_schemes;  // as for the compiler
 
   void set_roots(std::vector<std::string> roots) { roots_ = std::move(roots); }
   const std::vector<std::string>& roots() const { return roots_; }

@@ -11,7 +11,7 @@ namespace {
 class Family : public LoadedFamily<Options> {
  public:
   Family(const Environment& environment, LoadOptions load)
-      : LoadedFamily("azure", {"azr"}, environment, std::move(load)) {}
+      : LoadedFamily(provider(), environment, std::move(load)) {}
 
  private:
   std::string named_region(const ir::Node& node) const override { return region_named(node); }

@@ -307,8 +307,8 @@ Result<std::set<std::string>> Ec2Cloud::infrastructures(const Context& context, 
 class Family : public CloudFamily {
  public:
   Family(const Environment& environment, LoadOptions load) : loaded_(environment, std::move(load)) {}
-  const std::string& type() const override { return type_; }
-  std::vector<std::string> image_schemes() const override { return {"aws"}; }
+  const std::string& type() const override { return provider().type; }
+  std::vector<std::string> image_schemes() const override { return provider().image_schemes; }
 
   bool has_credentials(const std::string& account) const override {
     const auto options = loaded_.options();
@@ -342,7 +342,6 @@ class Family : public CloudFamily {
   }
 
  private:
-  const std::string type_ = "ec2";
   const Loaded<Options> loaded_;
 };
 

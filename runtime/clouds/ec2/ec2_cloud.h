@@ -12,9 +12,13 @@
 #include "common/aws/services.h"
 #include "common/environment.h"
 #include "runtime/clouds/cloud_set.h"
+#include "runtime/clouds/provider.h"
 #include "runtime/clouds/timing.h"
 
 namespace radl::ec2 {
+
+// In the list of all: runtime/clouds/provider.h.
+const CloudProvider& provider();
 
 struct Options {
   std::shared_ptr<const aws::Configuration> configuration;

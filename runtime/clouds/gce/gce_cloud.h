@@ -13,6 +13,7 @@
 #include "common/environment.h"
 #include "common/google/settings.h"
 #include "runtime/clouds/cloud_set.h"
+#include "runtime/clouds/provider.h"
 #include "runtime/clouds/timing.h"
 
 namespace radl::http {
@@ -20,6 +21,9 @@ class Client;
 }
 
 namespace radl::gce {
+
+// In the list of all: runtime/clouds/provider.h.
+const CloudProvider& provider();
 
 struct Options {
   // Of an account by its name; "": the default one. Asks no network.

@@ -43,7 +43,7 @@ class HostsCloud : public Cloud, public TakesOver {
   explicit HostsCloud(Options options)
       : options_(std::move(options)), access_(options_.ssh_config, options_.connections) {}
   const CloudId& id() const override { return id_; }
-  std::vector<std::string> image_schemes() const override { return {"ssh"}; }
+  std::vector<std::string> image_schemes() const override { return provider().image_schemes; }
 
   Result<Survey> survey(const Context& context, const ir::Program& program) override;
   Status can_make(const ir::Node& node, const DesignInput& input) const override {

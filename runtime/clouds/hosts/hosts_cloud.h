@@ -10,9 +10,13 @@
 #include <string>
 
 #include "runtime/clouds/cloud.h"
+#include "runtime/clouds/provider.h"
 #include "runtime/net/ssh/connections.h"
 
 namespace radl::hosts {
+
+// In the list of all: runtime/clouds/provider.h.
+const CloudProvider& provider();
 
 // Of CloudId: machines of this cloud are given back, never removed.
 inline constexpr const char* kCloudName = "hosts";

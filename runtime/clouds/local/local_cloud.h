@@ -10,8 +10,12 @@
 
 #include "common/stop.h"
 #include "runtime/clouds/cloud.h"
+#include "runtime/clouds/provider.h"
 
 namespace radl::local {
+
+// In the list of all: runtime/clouds/provider.h.
+const CloudProvider& provider();
 
 enum class Isolation {
   Auto,      // file system view, hostname and processes of its own, where this user and kernel can

@@ -19,8 +19,7 @@ bool is_of_site(const Settings& settings, const EgiImageUrl& image) {
 class Family : public LoadedFamily<Options> {
  public:
   Family(const Environment& environment, LoadOptions load, std::string account)
-      : LoadedFamily("openstack", {"ost", "egi", "appdb"}, environment, std::move(load)),
-        account_(std::move(account)) {}
+      : LoadedFamily(provider(), environment, std::move(load)), account_(std::move(account)) {}
 
   // ost://HOST[:PORT]/IMAGE names Keystone's host, egi://SITE/NAME?VO a site of EGI's and an organisation.
   bool serves_image(const std::string& account, const std::string& url) const override {

@@ -12,6 +12,7 @@
 #include "common/files.h"
 #include "compiler/compile.h"
 #include "compiler/diag/render.h"
+#include "tests/support/image_schemes.h"
 #include "tests/support/paths.h"
 
 namespace radl {
@@ -47,6 +48,7 @@ CompileOptions options_for(const fs::path& source) {
   }
   options.environment = {{"RADL_STDLIB", test::source_dir() + "/stdlib"},
                          {"RADL_TEST_VARIABLE", "from outside"}};
+  options.image_schemes = test::kImageSchemes;
   return options;
 }
 

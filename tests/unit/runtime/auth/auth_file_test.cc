@@ -6,6 +6,7 @@
 
 #include "common/digest.h"
 #include "common/files.h"
+#include "runtime/clouds/ec2/auth_lines.h"
 
 namespace radl {
 namespace {
@@ -92,7 +93,7 @@ TEST(AuthFile, FilesAndCommandsStandForTheirContent) {
   EXPECT_EQ(ran, (std::vector<std::string>{"pass", "show", "a;b"}));
   EXPECT_EQ(value(*f, 0, "password"), "SECRET\n");
   EXPECT_EQ(f->lines[0].missing.at("token"), "/none: not there");
-  EXPECT_EQ(ec2_credentials(*f, f->lines[0]).status().message(), "a:1: EC20: token: /none: not there");
+  EXPECT_EQ(ec2::credentials_of(*f, f->lines[0]).status().message(), "a:1: EC20: token: /none: not there");
 }
 
 TEST(AuthFile, ACommandRunsWithoutAShell) {
@@ -133,7 +134,7 @@ TEST(AuthFile, SeveralAccountsStandSideBySide) {
       "id = work; type = EC2; username = W; password = ws\nid = home; type = EC2; username = H; password = "
       "hs; "
       "token = ht\n");
-  auto work = ec2_credentials(f, *f.find("work")), home = ec2_credentials(f, *f.find("home"));
+  auto work = ec2::credentials_of(f, *f.find("work")), home = ec2::credentials_of(f, *f.find("home"));
   ASSERT_TRUE(work.ok() && home.ok());
   EXPECT_EQ((*work)->get({})->access_key, "W");
   EXPECT_EQ((*home)->get({})->session_token, "ht");
@@ -143,7 +144,7 @@ TEST(AuthFile, SeveralAccountsStandSideBySide) {
 
 TEST(AuthFile, MissingKeysAreNamedAndValuesNever) {
   const AuthFile f = parsed("type = EC2; password = SECRET\n");
-  const Status s = ec2_credentials(f, f.lines[0]).status();
+  const Status s = ec2::credentials_of(f, f.lines[0]).status();
   EXPECT_EQ(s.code(), Code::Auth);
   EXPECT_NE(s.message().find("auth.dat:1: EC20: has no username"), std::string::npos);
   EXPECT_EQ(s.message().find("SECRET"), std::string::npos);

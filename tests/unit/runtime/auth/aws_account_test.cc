@@ -1,5 +1,5 @@
 // What is said of an account, by servers that answer as AWS does and as none should.
-#include "runtime/auth/aws_account.h"
+#include "runtime/clouds/ec2/account.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ namespace {
 using test::header_of;
 using test::http_answer;
 using test::ScriptedServer;
-using Answer = AwsPermission::Answer;
+using Answer = CloudPermission::Answer;
 
 std::string refusal(const std::string& code) {
   return http_answer(400, "",
@@ -30,7 +30,7 @@ const std::string kIdentity = http_answer(
     "</GetCallerIdentityResult></GetCallerIdentityResponse>");
 
 struct Asked {
-  AwsAccount account;
+  CloudAccount account;
   std::vector<std::string> actions;
 };
 
@@ -41,18 +41,24 @@ Asked look(ScriptedServer::Answer answer) {
   files.variables["AWS_MAX_ATTEMPTS"] = "1";
   http::Client http{environment_of_process()};
   auto configuration = *files.load();
-  Asked asked{look_at_account({http, *configuration, aws::fixed_credentials({"A", "s", "", {}, "test"}),
-                               "eu-west-1", Stop()}),
+  Asked asked{ec2::look_at_account({http, *configuration, aws::fixed_credentials({"A", "s", "", {}, "test"}),
+                                    "eu-west-1", Stop()}),
               {}};
   for (const auto& request : server.requests()) asked.actions.push_back(action_of(request));
   return asked;
 }
 
-Answer answer_for(const AwsAccount& account, const std::string& action) {
+Answer answer_for(const CloudAccount& account, const std::string& action) {
   for (const auto& permission : account.permissions)
-    if (permission.action == action) return permission.answer;
+    if (permission.name == action) return permission.answer;
   ADD_FAILURE() << action << " was not asked for";
   return Answer::Unknown;
+}
+
+std::string fact(const CloudAccount& account, const std::string& name) {
+  for (const auto& [key, value] : account.facts)
+    if (key == name) return value.get<std::string>();
+  return "";
 }
 
 TEST(AwsAccount, EachCallIsAllowedMissingOrUnknown) {
@@ -64,12 +70,12 @@ TEST(AwsAccount, EachCallIsAllowedMissingOrUnknown) {
     if (action == "ImportKeyPair") return refusal("SomethingElse");
     return refusal("DryRunOperation");
   });
-  EXPECT_EQ(account.identity.arn, "arn:aws:iam::1:user/u");
+  EXPECT_EQ(fact(account, "arn"), "arn:aws:iam::1:user/u");
   EXPECT_EQ(answer_for(account, "ec2:RunInstances"), Answer::Missing);
   EXPECT_EQ(answer_for(account, "ec2:TerminateInstances"), Answer::Allowed);
   EXPECT_EQ(answer_for(account, "ec2:DescribeInstances"), Answer::Allowed);
   EXPECT_EQ(answer_for(account, "ec2:ImportKeyPair"), Answer::Unknown);
-  EXPECT_EQ(account.permissions.size(), aws_actions().size());
+  EXPECT_EQ(account.permissions.size(), ec2::account_actions().size());
 }
 
 // Some servers of EC2's API do not know DryRun and would do what is asked.
@@ -98,8 +104,8 @@ TEST(AwsAccount, QuotasAreThoseOfServiceQuotas) {
     return action_of(request) == "GetCallerIdentity" ? kIdentity : refusal("DryRunOperation");
   });
   ASSERT_EQ(account.quotas.size(), 2u);
-  EXPECT_EQ(account.quotas[0].value, 64);
-  EXPECT_EQ(account.quotas_from, "Service Quotas");
+  EXPECT_EQ(account.quotas[0].limit, 64);
+  EXPECT_EQ(fact(account, "quotas_from"), "Service Quotas");
 }
 
 TEST(AwsAccount, QuotasThatCannotBeFoundOutSayWhy) {
@@ -115,7 +121,7 @@ TEST(AwsAccount, QuotasThatCannotBeFoundOutSayWhy) {
 
 TEST(AwsAccount, KeysThatAreRefusedEndIt) {
   auto [account, actions] = look([](const std::string&) { return refusal("InvalidClientTokenId"); });
-  EXPECT_EQ(account.identity_status.code(), Code::Auth);
+  EXPECT_EQ(account.status.code(), Code::Auth);
   EXPECT_EQ(actions, (std::vector<std::string>{"GetCallerIdentity"}));
 }
 

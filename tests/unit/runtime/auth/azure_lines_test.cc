@@ -1,5 +1,5 @@
 // Lines of type Azure, as the Infrastructure Manager means them.
-#include "runtime/auth/azure_lines.h"
+#include "runtime/clouds/azure/auth_lines.h"
 
 #include <gtest/gtest.h>
 

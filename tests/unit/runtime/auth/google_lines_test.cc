@@ -1,5 +1,5 @@
 // Lines of type GCE, as the Infrastructure Manager means them.
-#include "runtime/auth/google_lines.h"
+#include "runtime/clouds/gce/auth_lines.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Lines of types OpenStack and EGI, as the Infrastructure Manager means them.
-#include "runtime/auth/openstack_lines.h"
+#include "runtime/clouds/openstack/auth_lines.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@ namespace {
 Result<openstack::Settings> settings_of_line(const std::string& line) {
   auto file = parse_auth(line, {.name = "auth.dat"});
   EXPECT_TRUE(file.ok()) << file.status().text();
-  return openstack_settings(*file, *openstack_lines(*file).front());
+  return openstack_settings(*file, file->lines.front());
 }
 
 TEST(OpenStackLines, APasswordWithProjectAndDomain) {

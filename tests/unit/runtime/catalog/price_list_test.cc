@@ -5,6 +5,8 @@
 
 #include <memory>
 
+#include "runtime/clouds/ec2/price_list.h"
+
 namespace radl::catalog {
 namespace {
 
@@ -31,7 +33,7 @@ Result<PriceList> read(const std::string& json) {
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::tmpfile(), std::fclose);
   std::fwrite(json.data(), 1, json.size(), file.get());
   std::rewind(file.get());
-  return read_price_list(file.get(), "list");
+  return ec2::read_price_list(file.get(), "list");
 }
 
 TEST(PriceList, PlainLinuxByTheHourIsTaken) {

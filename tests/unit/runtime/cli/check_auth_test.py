@@ -155,8 +155,8 @@ class Documented(unittest.TestCase):
         page = (source / "docs/providers/gce.md").read_text().split("## Permissions")[1].split("\n## ")[0]
         listed = {word.strip("`") for word in page.split() if word.startswith("`compute.")}
         role = set(json.loads((source / "docs/providers/azure-role.json").read_text())["Actions"])
-        for file, wanted in (("google_account.cc", listed), ("azure_account.cc", role)):
-            lines = (source / "runtime/auth" / file).read_text().splitlines()
+        for file, wanted in (("gce/account.cc", listed), ("azure/account.cc", role)):
+            lines = (source / "runtime/clouds" / file).read_text().splitlines()
             words = {line.strip().strip('",') for line in lines if line.startswith('    "') and line.rstrip().endswith('",')}
             self.assertEqual(words, wanted, file)
 

@@ -96,6 +96,8 @@ TEST_F(WhereANodeGoes, ASoftImageDecidesWhereNothingElseDoes) {
 }
 
 TEST_F(WhereANodeGoes, AMistakenNameIsAnsweredWithTheOneThatIsMeant) {
+  clouds.other_names = {
+      {"aws", "ec2"}, {"amazon", "ec2"}, {"google", "gce"}, {"gcp", "gce"}, {"gcloud", "gce"}};
   for (const auto& [written, meant] : {std::pair("aws", "ec2"),
                                        {"Amazon", "ec2"},
                                        {"EC2", "ec2"},

@@ -1,4 +1,4 @@
-#include "runtime/auth/google_lines.h"
+#include "runtime/clouds/gce/auth_lines.h"
 
 #include "common/text.h"
 

@@ -1,4 +1,4 @@
-#include "runtime/auth/aws_account.h"
+#include "runtime/clouds/ec2/account.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -6,11 +6,11 @@
 #include "common/aws/service_quotas.h"
 #include "common/digest.h"
 
-namespace radl {
+namespace radl::ec2 {
 namespace {
 
 using aws::Parameters;
-using Permission = AwsPermission;
+using Permission = CloudPermission;
 
 struct Probe {
   const char* action;
@@ -129,7 +129,7 @@ std::vector<Permission> probe_all(aws::QueryClient& ec2, const Stop& stop) {
                          : Permission{std::string("ec2:") + what.action, Permission::Answer::Unknown,
                                       "this endpoint does not know DryRun"});
   }
-  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.action < b.action; });
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   return all;
 }
 
@@ -149,11 +149,11 @@ constexpr KnownQuota kQuotas[] = {
     {"L-0263D0A3", "elastic addresses"},
 };
 
-Result<std::vector<AwsQuota>> service_quotas(const AwsAsking& asking) {
-  auto quotas =
-      aws::ec2_quotas({asking.http, asking.configuration, asking.credentials, asking.region, asking.stop});
+Result<std::vector<CloudQuota>> service_quotas(const AccountQuestion& question) {
+  auto quotas = aws::ec2_quotas(
+      {question.http, question.configuration, question.credentials, question.region, question.stop});
   if (!quotas.ok()) return quotas.status();
-  std::vector<AwsQuota> found;
+  std::vector<CloudQuota> found;
   for (const KnownQuota& known : kQuotas) {
     auto quota = quotas->find(known.code);
     if (quota != quotas->end()) found.push_back({known.name, quota->second});
@@ -163,11 +163,11 @@ Result<std::vector<AwsQuota>> service_quotas(const AwsAsking& asking) {
 }
 
 // <accountAttributeSet><item><attributeName/><attributeValueSet><item><attributeValue/>
-Result<std::vector<AwsQuota>> attribute_quotas(aws::QueryClient& ec2, const Stop& stop) {
+Result<std::vector<CloudQuota>> attribute_quotas(aws::QueryClient& ec2, const Stop& stop) {
   aws::Answer answer =
       ec2.call("DescribeAccountAttributes", {}, {.effect = aws::Effect::Reads, .stop = stop});
   if (!answer.ok()) return answer.failure().status;
-  std::vector<AwsQuota> found;
+  std::vector<CloudQuota> found;
   for (const auto& item : answer.root().child("accountAttributeSet").children("item")) {
     const std::string name = item.child("attributeName").text().get();
     const auto value = item.child("attributeValueSet").child("item").child("attributeValue").text();
@@ -180,21 +180,23 @@ Result<std::vector<AwsQuota>> attribute_quotas(aws::QueryClient& ec2, const Stop
   return found;
 }
 
-void take_quotas(const AwsAsking& asking, aws::QueryClient& ec2, AwsAccount& account) {
-  auto quotas = service_quotas(asking);
-  account.quotas_from = "Service Quotas";
+void take_quotas(const AccountQuestion& question, aws::QueryClient& ec2, CloudAccount& account) {
+  auto quotas = service_quotas(question);
+  std::string from = "Service Quotas";
   if (!quotas.ok()) {
     const Status why = quotas.status();
-    quotas = attribute_quotas(ec2, asking.stop);
-    account.quotas_from = "account attributes";
+    quotas = attribute_quotas(ec2, question.stop);
+    from = "account attributes";
     if (!quotas.ok()) account.quotas_status = why;
   }
-  if (quotas.ok()) account.quotas = std::move(*quotas);
+  if (!quotas.ok()) return;
+  account.quotas = std::move(*quotas);
+  account.facts.emplace_back("quotas_from", std::move(from));
 }
 
 }  // namespace
 
-std::vector<std::string> aws_actions() {
+std::vector<std::string> account_actions() {
   std::vector<std::string> all;
   for (const auto* probes : {&reading_probes(), &changing_probes()}) {
     for (const Probe& what : *probes) all.push_back(std::string("ec2:") + what.action);
@@ -203,33 +205,28 @@ std::vector<std::string> aws_actions() {
   return all;
 }
 
-AwsAccount look_at_account(const AwsAsking& asking) {
-  AwsAccount account;
-  account.region = asking.region;
-  auto keys = asking.credentials->get(asking.stop);
-  if (!keys.ok()) {
-    account.identity_status = keys.status();
+CloudAccount look_at_account(const AccountQuestion& question) {
+  CloudAccount account{.cloud = "ec2", .region = question.region};
+  auto failed = [&](const Status& why) {
+    account.status = why;
     return account;
-  }
+  };
+  auto keys = question.credentials->get(question.stop);
+  if (!keys.ok()) return failed(keys.status());
   account.origin = keys->origin;
-  account.expires = keys->expires;
-  auto sts_service = aws::query_service(asking.configuration, "sts", asking.region);
-  auto ec2_service = aws::query_service(asking.configuration, "ec2", asking.region);
-  for (const Status& s : {sts_service.status(), ec2_service.status()}) {
-    if (account.identity_status.ok()) account.identity_status = s;
-  }
-  if (!account.identity_status.ok()) return account;
-  aws::QueryClient sts(asking.http, asking.credentials, *sts_service);
-  auto identity = aws::caller_identity(sts, asking.stop);
-  if (!identity.ok()) {
-    account.identity_status = identity.status();
-    return account;
-  }
-  account.identity = *identity;
-  aws::QueryClient ec2(asking.http, asking.credentials, *ec2_service);
-  take_quotas(asking, ec2, account);
-  account.permissions = probe_all(ec2, asking.stop);
+  if (keys->expires) account.expires = *keys->expires;
+  auto sts_service = aws::query_service(question.configuration, "sts", question.region);
+  if (!sts_service.ok()) return failed(sts_service.status());
+  auto ec2_service = aws::query_service(question.configuration, "ec2", question.region);
+  if (!ec2_service.ok()) return failed(ec2_service.status());
+  aws::QueryClient sts(question.http, question.credentials, *sts_service);
+  auto identity = aws::caller_identity(sts, question.stop);
+  if (!identity.ok()) return failed(identity.status());
+  account.facts = {{"account", identity->account}, {"arn", identity->arn}};
+  aws::QueryClient ec2(question.http, question.credentials, *ec2_service);
+  take_quotas(question, ec2, account);
+  account.permissions = probe_all(ec2, question.stop);
   return account;
 }
 
-}  // namespace radl
+}  // namespace radl::ec2

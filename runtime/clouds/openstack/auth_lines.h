@@ -6,8 +6,6 @@
 
 namespace radl {
 
-// Those of the file, in its order.
-std::vector<const AuthLine*> openstack_lines(const AuthFile& file);
 // Auth: a value is missing, and why. Invalid: an auth_version or host that is none.
 Result<openstack::Settings> openstack_settings(const AuthFile& file, const AuthLine& line);
 

@@ -1,4 +1,4 @@
-#include "runtime/auth/azure_lines.h"
+#include "runtime/clouds/azure/auth_lines.h"
 
 #include "common/text.h"
 

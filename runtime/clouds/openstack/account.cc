@@ -1,4 +1,4 @@
-#include "runtime/auth/openstack_account.h"
+#include "runtime/clouds/openstack/account.h"
 
 #include <algorithm>
 #include <set>
@@ -112,6 +112,7 @@ CloudAccount look_at_openstack(http::Client& http, const openstack::Settings& se
   account.expires = (*token)->expires;
   std::set<std::string> services;
   for (const auto& endpoint : (*token)->catalog) services.insert(endpoint.type);
+  account.permissions_note = "requests that create something are not tried";
   account.facts = {{"user", (*token)->user_name},
                    {"project", (*token)->project_name},
                    {"project_id", (*token)->project_id},

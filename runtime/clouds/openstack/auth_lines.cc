@@ -1,4 +1,4 @@
-#include "runtime/auth/openstack_lines.h"
+#include "runtime/clouds/openstack/auth_lines.h"
 
 #include <algorithm>
 #include <cctype>
@@ -106,13 +106,6 @@ Status take_openstack(Line& line) {
 }
 
 }  // namespace
-
-std::vector<const AuthLine*> openstack_lines(const AuthFile& file) {
-  std::vector<const AuthLine*> lines;
-  for (const AuthLine& line : file.lines)
-    if (line.type == "OpenStack" || line.type == "EGI") lines.push_back(&line);
-  return lines;
-}
 
 Result<openstack::Settings> openstack_settings(const AuthFile& file, const AuthLine& line) {
   const std::string origin = "\"" + line.id + "\" of " + file.path;

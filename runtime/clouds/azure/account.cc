@@ -1,4 +1,4 @@
-#include "runtime/auth/azure_account.h"
+#include "runtime/clouds/azure/account.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/auth/google_account.h"
+#include "runtime/clouds/gce/account.h"
 
 #include <algorithm>
 #include <cstdlib>
