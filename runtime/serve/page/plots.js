@@ -72,7 +72,7 @@ export function Curves({title, caption, lines, unit, goal, show = short}) {
   return html`<${Figure} title=${title} value=${caption} keys=${colored && lines.length > 1 ? lines.map((l) => [l.color, l.name]) : null} head=${['Line', unit, title]} rows=${rows}><div class="fit" ref=${box}>
     <svg class="chart" style=${`width:${w}px`} viewBox=${`0 0 ${w} ${h}`} role="img" aria-label=${`${title}. ${caption} The Table button shows the values.`}>
     ${ticks(y0, y1, 5).map((v) => html`<line class="ax" x1="56" x2=${w - 16} y1=${Y(v)} y2=${Y(v)}/><text x="50" y=${Y(v) + 4} text-anchor="end">${show(v)}</text>`)}
-    ${ticks(x0, x1, w / 90).map((v) => html`<text x=${X(v)} y=${h - 18} text-anchor="middle">${short(v)}</text>`)}<text x=${w - 16} y=${h - 2} text-anchor="end">${unit}</text>
+    ${ticks(x0, x1, unit === 'Report' ? Math.min(x1 - x0, w / 90) : w / 90).map((v) => html`<text x=${X(v)} y=${h - 18} text-anchor="middle">${short(v)}</text>`)}<text x=${w - 16} y=${h - 2} text-anchor="end">${unit}</text>
     ${lines.slice().sort(colored ? () => 0 : below(rank)).map((l) => html`<polyline key=${l.name} class=${colored ? 'line' : style(rank.get(l.name))} style=${colored ? `stroke:var(${l.color})` : ''} stroke-dasharray=${l.dash} opacity=${colored ? 1 : strength(rank.get(l.name))} points=${l.curve.map(([a, b]) => `${X(a).toFixed(1)},${Y(b).toFixed(1)}`).join(' ')}><title>${l.name}</title></polyline>`)}</svg></div><//>`;
 }
 

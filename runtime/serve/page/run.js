@@ -180,7 +180,7 @@ function Resume({run}) {
   return html`${error && html`<${Err} error=${error}/>`}<div class="row"><button class="primary" id="resume" onClick=${again}>Resume</button><a class="btn" href=${link('infrastructures', run.infrastructure)}>Show the infrastructure</a></div>`;
 }
 
-function FarmsOf({run}) {
+export function FarmsOf({run}) {
   const {value} = useGet(`/farms?infrastructure=${enc(run.infrastructure)}`, run.ended ? 0 : 3000);
   return value && value.farms.length > 0 && html`<div class="row">${value.farms.map((f) => html`<a class="btn" href=${link('farms', f.infrastructure, f.job)}>Farm ${f.farm}</a>`)}</div>`;
 }
