@@ -72,7 +72,7 @@ Status check_checkpoint_file(const std::string& path) {
     if (!in.read(piece.data(), now)) return errno_status(errno, path);
     const std::string_view bytes(piece.data(), static_cast<size_t>(now));
     if (left == size - kCheckpointDigest && !bytes.starts_with(kCheckpointMagic))
-      return corrupt("it is no checkpoint of this version of the program");
+      return corrupt("it is not a checkpoint of this version of the program");
     hash.update(bytes);
     left -= static_cast<uint64_t>(now);
   }

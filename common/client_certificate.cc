@@ -49,7 +49,8 @@ Result<std::string> of_pem(const std::string& file, const std::string& password,
   std::string copy = password;
   Key key(PEM_read_bio_PrivateKey(for_key.get(), nullptr, take_password, &copy));
   const bool encrypted = file.find("ENCRYPTED") != file.npos;
-  if (!key) return encrypted ? wrong_password(what, password) : invalid(what + ": its private key is none");
+  if (!key)
+    return encrypted ? wrong_password(what, password) : invalid(what + ": its private key is not valid");
   return as_pem(key, certificate, what);
 }
 

@@ -70,7 +70,7 @@ Result<std::string> from_hex(std::string_view hex) {
   std::string out;
   for (size_t i = 0; i < hex.size(); i += 2) {
     int high = nibble(hex[i]), low = nibble(hex[i + 1]);
-    if (high < 0 || low < 0) return invalid("hex text holds a character that is no hex digit");
+    if (high < 0 || low < 0) return invalid("hex text has a character that is not a hex digit");
     out += static_cast<char>(high << 4 | low);
   }
   return out;

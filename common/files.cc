@@ -110,7 +110,7 @@ Status make_directories(const std::string& path, unsigned mode) {
   if (errno == EEXIST) {
     struct stat info {};
     if (::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) return {};
-    return invalid(path + ": exists and is no folder");
+    return invalid(path + ": exists and is not a folder");
   }
   if (errno != ENOENT) return errno_status(errno, path);
   std::filesystem::path parent = std::filesystem::path(path).parent_path();

@@ -100,7 +100,8 @@ Result<StoreAddress> parse_store_address(std::string_view text) {
     rest = text.substr(std::min(text.size(), account.size() + 1));
     address.account_url = std::move(account);
   } else if (!is_store_address(text)) {
-    return invalid("\"" + std::string(text.substr(0, text.find('?'))) + "\" is no address of an object store")
+    return invalid("\"" + std::string(text.substr(0, text.find('?'))) +
+                   "\" is not the address of an object store")
         .with_hint(std::string("write ") + kStoreAddresses);
   }
   const size_t slash = rest.find('/');
@@ -130,7 +131,7 @@ Result<StoreAddress> parse_store_folder(std::string_view text) {
     rest.remove_prefix(std::min(slash + 1, rest.size()));
   }
   if (fine) return address;
-  return invalid("\"" + std::string(text.substr(0, text.find('?'))) + "\" is no folder of an object store")
+  return invalid("\"" + std::string(text.substr(0, text.find('?'))) + "\" is not a folder of an object store")
       .with_hint(std::string("write ") + kStoreAddresses);
 }
 

@@ -126,7 +126,7 @@ Result<Url> parse_http_url(const std::string& url, std::string_view from) {
   // Text that is not a URL may be a secret in the wrong place.
   const bool shown = url.find("://") != std::string::npos;
   return invalid(std::string(from) + (shown ? ": \"" + printable_url(url) + "\"" : "") +
-                 " is no http or https URL");
+                 " is not an http or https URL");
 }
 
 }  // namespace radl::http

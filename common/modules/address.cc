@@ -143,7 +143,7 @@ Result<Address> parse_address(std::string_view text, const std::string& folder, 
             "a repository is written 'git::https://..'; an archive ends in .tar.gz, .tar.xz, .zip, ...");
   }
   if (at != std::string_view::npos && !is_reference(made.ref))
-    return invalid("what stands behind @ in the address is no tag, branch or commit");
+    return invalid("the text after @ in the address is not a tag, branch or commit");
   if (Status fine = check_module(module); !fine.ok()) return fine;
   made.module = module;
   made.location = is_url ? std::string(location) : local_path(location, folder, project);

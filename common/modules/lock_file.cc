@@ -73,12 +73,12 @@ Result<LockFile> read_lock_file(const std::string& project) {
     return broken(path, "it holds marks of a merge that is not finished");
   Json json = Json::parse(*text, nullptr, false);
   if (!json.is_object() || !json.contains("packages") || !json["packages"].is_array())
-    return broken(path, "it is no lock file of `radlc vendor`");
+    return broken(path, "it is not a lock file of `radlc vendor`");
   if (!json.contains("version") || json["version"] != kVersion)
     return broken(path, "it was written by another version of radlc");
   LockFile lock;
   for (const Json& each : json["packages"]) {
-    if (!each.is_object()) return broken(path, "a package is no object");
+    if (!each.is_object()) return broken(path, "a package is not an object");
     Package package{text_of(each, "address"), text_of(each, "commit"), text_of(each, "sha256"),
                     text_of(each, "fetched")};
     const bool git = package.address.starts_with("git::");

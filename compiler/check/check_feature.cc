@@ -323,7 +323,7 @@ bool check_secret(const At& at, const hir::Value& value, const Document& documen
     bool of_feature = found.code == DiagCode::WrongType || found.code == DiagCode::WeakPassword ||
                       found.code == DiagCode::WrongOperator;
     return at.fail(found.code, value.span(),
-                   of_feature ? found.message : "this secret is no value that the feature takes");
+                   of_feature ? found.message : "the feature does not accept the value of this secret");
   }
   return false;
 }

@@ -292,7 +292,8 @@ class Expander::Expansion {
       report(DiagCode::NotKnownYet, at, "a name must be known before apply");
     else if (!is_name(value.as_text(), more))
       report(DiagCode::WrongOperand, at,
-             fmt::format("'{}' is no name: letters, digits, `_` and `-`, a letter first", value.as_text()));
+             fmt::format("'{}' is not a name: use letters, digits, `_` and `-`, a letter first",
+                         value.as_text()));
     else
       return {arena().copy(value.as_text()), at};
     return {};

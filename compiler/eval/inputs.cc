@@ -83,7 +83,7 @@ class Declaring {
       bool size = declaration_.type == InputType::Size && !expr::size_factor_of_value(bound->unit());
       bool time = declaration_.type == InputType::Duration && !expr::duration_factor(bound->unit());
       if (size || time || declaration_.type == InputType::Integer || declaration_.type == InputType::Number)
-        wrong(block_.name.span, fmt::format("'{}' is no bound for the type {}", *expr::display(*bound),
+        wrong(block_.name.span, fmt::format("'{}' cannot be a bound of the type {}", *expr::display(*bound),
                                             declaration_.spec.name()));
     }
     if (declaration_.message != nullptr && declaration_.condition == nullptr)

@@ -36,7 +36,7 @@ bool is_file(const fs::path& path) {
 
 Status check_name(std::string_view name) {
   if (name.empty()) return invalid("a module's name is empty");
-  if (name.front() == '/') return invalid("a module's name is no absolute path");
+  if (name.front() == '/') return invalid("a module's name cannot be an absolute path");
   if (name.find('\0') != name.npos || name.find('\\') != name.npos)
     return invalid("a module's name has a character that no path has");
   if (relative_name(name)) return ok_status();

@@ -39,7 +39,7 @@ Complaint excluded(const ir::Json& given, std::vector<std::string>& patterns) {
     const std::string pattern = each.get<std::string>();
     const std::vector<std::string> read = ignore_patterns_in(pattern);
     if (read.size() != 1)
-      return wrong("exclude", fmt::format("'{}' is no pattern as of a .gitignore", pattern));
+      return wrong("exclude", fmt::format("'{}' is not a pattern as in .gitignore", pattern));
     if (auto rules = IgnoreRules::of(read); !rules) return wrong("exclude", rules.status().message());
     patterns.push_back(read.front());
   }
@@ -76,7 +76,7 @@ Complaint program_source(const ir::Json& given, LocalFiles& files, ProgramSource
   std::error_code error;
   if (!git && fs::is_directory(path, error)) return folder(path, exclude, files, into);
   if (!exclude.empty())
-    return wrong("exclude", "'exclude' leaves files out of a folder, and 'source' is none");
+    return wrong("exclude", "'exclude' leaves files out of a folder, and 'source' is not a folder");
   if (path.empty()) return {};
   if (git) {
     const size_t at = path.rfind('@');

@@ -115,7 +115,7 @@ void PropertySetter::local_paths(const Value& value) {
     if (!plain) {
       context_.diagnostics.report(
           DiagCode::PropertyValue, at_,
-          fmt::format("'{}': '{}' is no plain name: letters, digits, '.', '_' and '-'", property_.name,
+          fmt::format("'{}': '{}' is not a plain name: use letters, digits, '.', '_' and '-'", property_.name,
                       name));
       return;
     }

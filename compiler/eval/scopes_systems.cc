@@ -86,7 +86,7 @@ std::vector<std::string> Scopes::systems_named(const ast::Name& name, const Inst
   std::vector<std::string> names = systems_in(value);
   if (names.empty() && !value.is_error() && !(value.kind() == ValueKind::List && value.items().empty())) {
     diagnostics_.report(DiagCode::UnknownSystem, name.span,
-                        fmt::format("input '{}' is no system", input_name));
+                        fmt::format("input '{}' is not a system", input_name));
   }
   return names;
 }

@@ -79,7 +79,7 @@ class Reader {
                           StepKind::Program, StepKind::Barrier}) {
       if (name == step_kind_name(kind)) return void(value = kind);
     }
-    complain(path, fmt::format("'{}' is no kind of step", name));
+    complain(path, fmt::format("'{}' is not a kind of step", name));
   }
   template <class T>
   void read(const Json& json, const std::string& path, std::optional<T>& value) {

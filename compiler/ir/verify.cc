@@ -106,7 +106,7 @@ Status verify_program(const Step& step, const Names& nodes) {
 Status verify_resource(const Step& step, const Resource& resource) {
   std::string where = fmt::format("step '{}', {} '{}'", step.id, resource.type, resource.name);
   const ResourceType* type = find_resource_type(resource.type);
-  if (type == nullptr) return wrong(where, "is no type of resource");
+  if (type == nullptr) return wrong(where, "is not a resource type");
   for (const auto& [name, value] : resource.properties.items()) {
     bool digest =
         name.ends_with("_sha256") && find_property(*type, name.substr(0, name.size() - 7)) != nullptr;

@@ -240,7 +240,7 @@ class ProgramMaker {
     const ir::Json variables = given_.value("environment", ir::Json::object());
     for (const auto& [name, value] : variables.items()) {
       if (!is_one_name(name))
-        return wrong("environment", fmt::format("'{}' is no name of an environment variable", name));
+        return wrong("environment", fmt::format("'{}' is not a name of an environment variable", name));
       if (name.starts_with("RADL_"))
         return wrong("environment", fmt::format("'{}': names that begin with RADL_ are radlc's own", name));
     }

@@ -265,7 +265,8 @@ std::optional<Value> Recipes::resource_name(const ast::Resource& written, const 
   const std::string& name = value.as_text();
   if (name.empty()) return wrong_name(fmt::format("the name of a {} is empty", type.name));
   if (type.name_is_path && !name.starts_with('/') && !name.starts_with("~/")) {
-    return wrong_name(fmt::format("'{}' is no path: the name of a {} begins with / or ~/", name, type.name));
+    return wrong_name(
+        fmt::format("'{}' is not a path: the name of a {} begins with / or ~/", name, type.name));
   }
   return value;
 }

@@ -120,7 +120,7 @@ Result<std::vector<int>> parse_shape(const std::string& text) {
     if (at < end && *at++ != 'x') break;
   }
   if (at != end || shape.size() != 3)
-    return Status(Code::Invalid, "\"" + text + "\" is no shape")
+    return Status(Code::Invalid, "\"" + text + "\" is not a shape")
         .with_hint("HEIGHTxWIDTHxCHANNELS, for example 32x32x3");
   return shape;
 }

@@ -107,7 +107,7 @@ Status Shard::check(uint32_t worker, uint64_t pass) const {
   if (!stopped_.ok()) return stopped_;
   auto found = members_.find(worker);
   if (found == members_.end() || found->second.pass != pass || !found->second.present) {
-    return {Code::Lost, fmt::format("worker/{} is no member any more", worker)};
+    return {Code::Lost, fmt::format("worker/{} is no longer a member", worker)};
   }
   return {};
 }

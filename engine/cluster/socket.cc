@@ -139,7 +139,7 @@ Status Socket::read(char* out, size_t size, Patience patience, bool started) {
 Result<Endpoint> split_address(const std::string& address) {
   size_t colon = address.rfind(':');
   if (colon == std::string::npos || colon == 0 || colon + 1 == address.size()) {
-    return invalid(fmt::format("\"{}\" is no address of the form host:port", address));
+    return invalid(fmt::format("\"{}\" is not an address of the form host:port", address));
   }
   Endpoint out{address.substr(0, colon), address.substr(colon + 1)};
   if (out.host.front() == '[' && out.host.back() == ']') out.host = out.host.substr(1, out.host.size() - 2);

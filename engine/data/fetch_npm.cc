@@ -68,7 +68,7 @@ Result<std::vector<int>> parse_labels(std::string_view text, const std::string& 
   std::vector<int> labels;
   for (const auto& v : json) {
     if (!v.is_number_unsigned() || v.get<uint64_t>() > 9)
-      return Status(Code::Corrupt, name + ": entry " + std::to_string(labels.size()) + " is no label");
+      return Status(Code::Corrupt, name + ": entry " + std::to_string(labels.size()) + " is not a label");
     labels.push_back(v.get<int>());
   }
   return labels;

@@ -110,9 +110,9 @@ Status hold_out_a_share(Parts& parts) {
   const size_t count =
       std::max<size_t>(stratified_split(parts.train, all / kHeldOut, kSplitSeed, true).taken->size(), 1);
   if (Status held = hold_out(parts, count, "test part"); !held.ok())
-    return std::move(held).with_hint("there is no test part, so that one image of five is held out");
-  parts.note = fmt::format(
-      "there is no test part: {} of {} images are held out for it, of each class its share", count, all);
+    return std::move(held).with_hint("without a test part, one image of five is held out");
+  parts.note = fmt::format("without a test part, {} of {} images are held out, in proportion to each class",
+                           count, all);
   return {};
 }
 

@@ -205,7 +205,7 @@ Result<size_t> write_packed(const std::string& path, const Dataset& dataset, boo
     index.push_back(
         {dataset.label(i), crc32c({reinterpret_cast<const char*>(pixels.data()), pixels.size()})});
   }
-  if (index.empty()) return give_up(Status(Code::Corrupt, path + ": there is no image to write"));
+  if (index.empty()) return give_up(Status(Code::Corrupt, path + ": there are no images to write"));
   const nlohmann::ordered_json json = {
       {"format", "radl-pack"},
       {"version", 1},

@@ -137,7 +137,7 @@ Result<std::optional<Staged>> stage_cifar10(const StageOptions& o) {
 Result<std::optional<Staged>> stage_dataset(const StageOptions& o) {
   if (names_a_place(o.dataset)) return stage_place(o);
   if (o.dataset == "cifar10") return stage_cifar10(o);
-  return Status(Code::Invalid, "there is no dataset of the name \"" + o.dataset + "\"")
+  return Status(Code::Invalid, "there is no dataset named \"" + o.dataset + "\"")
       .with_hint(
           "cifar10 is known by name; a folder, archive or CSV of your own is named by its path, like ./" +
           o.dataset);

@@ -147,9 +147,9 @@ class HeaderReader : public nlohmann::json_sax<Json> {
       case Place::Metadata:
         return fail("__metadata__ holds something that is not a string");
       case Place::Dimensions:
-        return bad(std::string("shape holds ") + kind + ", which is no size");
+        return bad(std::string("shape holds ") + kind + ", which is not a size");
       case Place::Offsets:
-        return bad(std::string("an offset is ") + kind + ", which is no position");
+        return bad(std::string("an offset is ") + kind + ", which is not a position");
       default:
         return incomplete();
     }

@@ -264,7 +264,7 @@ Result<Checkpoint> load_checkpoint(const std::string& path) {
   if (rest.substr(0, kCheckpointMagic.size()) != kCheckpointMagic) {
     bool newer = rest.substr(0, 16) == kCheckpointMagic.substr(0, 16);
     return newer ? Status(Code::Unsupported, path + ": a checkpoint of another version of this program")
-                 : corrupt(path, "it is no checkpoint");
+                 : corrupt(path, "it is not a checkpoint");
   }
   if (sha256_hex(rest) != digest) return corrupt(path, "its checksum does not match its content");
   take(rest, kCheckpointMagic.size());

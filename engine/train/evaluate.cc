@@ -48,7 +48,7 @@ class Evaluator {
       forward();
       count();
     }
-    if (out_.images == 0) return Status(Code::Corrupt, "there is no image to evaluate on");
+    if (out_.images == 0) return Status(Code::Corrupt, "there are no images to evaluate");
     double n = static_cast<double>(out_.images);
     out_.loss /= n;
     out_.accuracy = static_cast<double>(correct_) / n;

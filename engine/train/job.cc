@@ -191,7 +191,7 @@ void read_interruption(const Json& json, NoticeSpec& out, Problems& problems) {
   if (out.url.empty()) problems.add("interruption.url", "is missing: where this machine asks");
   for (const auto& [key, url] : {std::pair{"url", out.url}, {"session_url", out.session_url}})
     if (!url.empty() && !url.starts_with("http://") && !url.starts_with("https://"))
-      problems.add(f.path_of(key), fmt::format("is \"{}\", which is no http or https URL", url));
+      problems.add(f.path_of(key), fmt::format("is \"{}\", which is not an http or https URL", url));
   if (out.session_url.empty() != out.session_header.empty())
     problems.add("interruption.session_url", "and session_header belong together");
 }

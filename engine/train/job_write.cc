@@ -198,7 +198,7 @@ Status apply_tf_config(Job& job, std::string_view text) {
                                      : name == "evaluator"               ? &spec.evaluator
                                                                          : nullptr;
     if (list == nullptr)
-      return tf_error("cluster." + name + " is none of chief, master, ps, worker, evaluator");
+      return tf_error("cluster." + name + " is not one of chief, master, ps, worker, evaluator");
     if (!list->empty()) return tf_error("cluster has both a chief and a master");
     if (Status read = read_addresses(value, name, *list); !read.ok()) return read;
   }
@@ -208,7 +208,7 @@ Status apply_tf_config(Job& job, std::string_view text) {
   TaskSpec who{task["type"].get<std::string>(), 0};
   if (who.type == "master") who.type = "chief";
   if (who.type != "chief" && who.type != "ps" && who.type != "worker") {
-    return tf_error(fmt::format("task.type \"{}\" is none of chief, master, ps, worker", who.type));
+    return tf_error(fmt::format("task.type \"{}\" is not one of chief, master, ps, worker", who.type));
   }
   if (task.contains("index")) {  // a number, or a number as text: both are in use
     const nlohmann::json& index = task["index"];

@@ -214,7 +214,7 @@ void Fields::get_name(const char* key, const std::vector<std::string_view>& name
   if (std::find(names.begin(), names.end(), text) == names.end()) {
     std::string near = nearest(text, {names.begin(), names.end()});
     std::string hint = near.empty() ? "" : fmt::format(" (did you mean \"{}\"?)", near);
-    return problems_.add(path_of(key), fmt::format("\"{}\" is none of {}{}", text, list_of(names), hint));
+    return problems_.add(path_of(key), fmt::format("\"{}\" is not one of {}{}", text, list_of(names), hint));
   }
   out = text;
 }

@@ -244,7 +244,7 @@ Result<std::vector<ProgramRun>> load_program_runs(const std::string& path, const
 }
 
 Result<CalibrationStore> CalibrationStore::open(const std::string& path) {
-  if (path.empty()) return Status(Code::NotFound, "there is no home folder to keep what was measured in");
+  if (path.empty()) return Status(Code::NotFound, "there is no home folder in which to keep measurements");
   if (Status made = make_directories(std::filesystem::path(path).parent_path().string(), 0700); !made.ok())
     return made;
   const int made_file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);

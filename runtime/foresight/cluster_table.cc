@@ -75,8 +75,8 @@ Status check_rows(const std::vector<EpochTime>& rows) {
     const bool sound = row.nodes >= 1 && row.batch >= 1 && std::isfinite(row.batch) && row.latency_ms >= 0 &&
                        std::isfinite(row.latency_ms) && row.seconds > 0 && std::isfinite(row.seconds);
     if (!sound)
-      return Status(Code::Invalid, fmt::format("{} nodes, batch {}, {} ms, {} s is no epoch time", row.nodes,
-                                               row.batch, row.latency_ms, row.seconds));
+      return Status(Code::Invalid, fmt::format("{} nodes, batch {}, {} ms: {} s is not an epoch time",
+                                               row.nodes, row.batch, row.latency_ms, row.seconds));
   }
   return {};
 }

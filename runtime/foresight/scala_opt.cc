@@ -95,7 +95,7 @@ Result<Cluster> scala_opt_m(const MachineType& server, const std::vector<Machine
                             const std::string& type, const Limits& limits, const ScalaOptions& options) {
   auto named =
       std::find_if(workers.begin(), workers.end(), [&](const MachineType& one) { return one.name == type; });
-  if (named == workers.end()) return Status(Code::NotFound, "'" + type + "' is none of the worker types");
+  if (named == workers.end()) return Status(Code::NotFound, "'" + type + "' is not one of the worker types");
   return scala_opt(server, {*named}, limits, options);
 }
 

@@ -25,7 +25,7 @@ Status check_weights(const std::vector<SizedCandidate>& candidates, const Weight
       return Status(Code::Invalid,
                     "prices and budget are in several currencies: no rate between them is known");
     if (one.machines < 1 || !std::isfinite(one.seconds) || one.seconds < 0)
-      return Status(Code::Invalid, fmt::format("a candidate of {} machines that takes {} s is none",
+      return Status(Code::Invalid, fmt::format("a candidate with {} machines and {} s is not valid",
                                                one.machines, one.seconds));
   }
   return {};

@@ -15,7 +15,7 @@ constexpr std::string_view kMagic = "radlplan ";
 
 constexpr int kDeepest = 200;  // of lists and objects in each other
 
-Status not_a_plan() { return invalid("this is no plan file; `radlc plan -out FILE` writes one"); }
+Status not_a_plan() { return invalid("this is not a plan file; `radlc plan -out FILE` writes one"); }
 
 }  // namespace
 

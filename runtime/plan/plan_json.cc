@@ -342,7 +342,7 @@ Json to_json(const Plan& plan) {
 
 Result<Plan> plan_from_json(const Json& json) {
   if (!json.is_object() || !json.contains("plan") || !json["plan"].is_number_integer()) {
-    return invalid("this is no plan: it has no version");
+    return invalid("this is not a plan: it has no version");
   }
   if (json["plan"].get<long long>() > kPlanVersion) {
     return Status(Code::Invalid,

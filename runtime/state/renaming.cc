@@ -156,7 +156,7 @@ Status Renaming::check(const std::string& before, const ResourceRecord& moved) c
   const bool fits = moved.is_node() ? is_node_address(moved.address)
                                     : moved.address.starts_with(kept) && moved.address.size() > kept.size();
   if (fits) return {};
-  Status wrong(Code::Invalid, "'" + moved.address + "' is no address of a " + moved.type);
+  Status wrong(Code::Invalid, "'" + moved.address + "' is not the address of a " + moved.type);
   if (!moved.is_node()) return std::move(wrong).with_hint("it has to begin with '" + kept + "'");
   return std::move(wrong).with_hint(
       "nodes are moved one by one ('worker[0]' to 'trainer[0]') or with their whole system ('worker' to "

@@ -69,7 +69,7 @@ Status DatasetStore::fetch(const NodeHandle& node, const Fetched& what, const St
           shell_path(list), shell_path(what.directory), kLacksCurl),
       options);
   if (!ran) return ran.status();
-  if (ran->exit_status == kLacksCurl) return {Code::Unsupported, "there is no curl"};
+  if (ran->exit_status == kLacksCurl) return {Code::Unsupported, "curl is missing"};
   return ran->exit_status == 0 ? Status() : ssh::command_failure(*ran, "curl");
 }
 

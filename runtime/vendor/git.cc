@@ -150,7 +150,7 @@ Result<std::string> Git::run(std::vector<std::string> arguments, const std::stri
   if (large)
     return Status(Code::Quota, fmt::format("the repository is larger than {} MiB", kMostPacked >> 20));
   if (!done.ok() && done.status().code() == Code::NotFound) {
-    return Status(Code::Unsupported, "there is no program `git` here, which brings modules from repositories")
+    return Status(Code::Unsupported, "git is missing on this computer; it fetches modules from repositories")
         .with_hint("install it (Debian: apt-get install git)");
   }
   if (!done.ok()) return std::move(done).status();

@@ -93,12 +93,12 @@ class Vendoring {
     auto fetched = fetch(address, pinned ? locked.commit : "");
     if (!fetched.ok() && pinned && fetched.status().code() == Code::NotFound)
       return Status(fetched.status())
-          .with_hint(fmt::format("to take what is there now: {}", update_words(address.package)));
+          .with_hint(fmt::format("to use the current content: {}", update_words(address.package)));
     if (!fetched.ok()) return std::move(fetched).status();
     Package package{address.package, fetched->commit, content_digest(fetched->content),
                     utc_text(std::time(nullptr))};
     if (pinned && package.sha256 != locked.sha256) {
-      return Status(Code::Conflict, fmt::format("what is there now is not what {} pins", kLockFile))
+      return Status(Code::Conflict, fmt::format("the current content is not what {} pins", kLockFile))
           .with_hint(fmt::format("if that is as it should be: radlc vendor --update {}",
                                  short_name(package.address)));
     }

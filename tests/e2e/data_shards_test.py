@@ -176,7 +176,7 @@ class Shards(RadlCase):
         self.assertIn("`checksums` names a file that lists it", self.err)
         self.edit(file, ("'https://127.0.0.1:9/set'", "'ftp://127.0.0.1/set'"))
         self.radlc("apply", "-y", file, code=2)
-        self.assertIn("the source is none of s3://, webhdfs:// and https://: 'ftp://127.0.0.1/set'", self.err)
+        self.assertIn("the source is not one of s3://, webhdfs:// and https://: 'ftp://127.0.0.1/set'", self.err)
         self.radlc("destroy", "-y", file)
         self.assert_nothing_left()
 

@@ -619,8 +619,8 @@ configure prepare (
 
     def test_results_that_cannot_be_put_away_are_refused_by_the_plan(self):
         self.write("mine/thesis.txt", "mine")
-        for place, said in (("./work/work.py", "work.py' is to get the results, and is no folder"),
-                            ("./work/work.py/deep", "work.py' is no folder"),
+        for place, said in (("./work/work.py", "work.py' is to get the results, and is not a folder"),
+                            ("./work/work.py/deep", "work.py' is not a folder"),
                             ("./mine", "holds 'thesis.txt', which no program has put there")):
             self.with_properties(f"results = '{place}'")
             for command in (("plan",), ("apply", "--auto-approve")):

@@ -174,7 +174,7 @@ Json prepare_rename(const Query& query, const Json& params) {
 Json rename(const Query& query, const Json& params) {
   std::string name = params.at("newName").get<std::string>();
   const Occurrence* item = occurrence_at(query, params);
-  if (!item || item->space == Space::Other) throw Refused{"there is no name here that can be renamed"};
+  if (!item || item->space == Space::Other) throw Refused{"nothing here can be renamed"};
   if (std::string problem = name_problem(name, item->space); !problem.empty()) throw Refused{problem};
   bool tied = tied_by_name(*query.analysis, *item);
   std::vector<Place> places = places_of(query, *item);

@@ -112,7 +112,7 @@ class Composer {
         diagnostics_
             .report(DiagCode::ClusterIncomplete, item.value->span(),
                     "`" + std::string(item.name()) + "` of system `" + std::string(aspect->name) +
-                        "` is no address of an image")
+                        "` is not the address of an image")
             .with_help("such as 'aws://us-east-1/ami-30519058'");
       }
     }

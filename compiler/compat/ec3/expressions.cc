@@ -157,7 +157,7 @@ class Expressions {
     std::vector<Placed> placed;
     for (size_t i = 0; i < plays.size(); ++i) {
       if (!plays[i]->is(Kind::Map))
-        return error(aspect, "ec3_prio", "a play of `" + std::string(aspect.name) + "` is no map", {});
+        return error(aspect, "ec3_prio", "a play of `" + std::string(aspect.name) + "` is not a map", {});
       YamlPtr priority = plays[i]->find("ec3_prio");
       placed.push_back({priority ? priority : Yaml::integer(std::to_string(i)), plays[i]});
     }

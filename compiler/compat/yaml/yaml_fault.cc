@@ -319,7 +319,7 @@ std::string in_words(std::string_view problem, std::string_view text, size_t at)
   if (problem == "found unexpected end of stream") return "this string in quotes is never closed";
   if (problem == "could not find expected ':'") return "`:` is missing behind this";
   if (problem == "found unknown escape character")
-    return "in double quotes `\\` begins an escape, and this is none: use single quotes";
+    return "`\\` begins an escape in double quotes, and this is not a valid one: use single quotes";
   return std::string(problem);
 }
 

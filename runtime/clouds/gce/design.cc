@@ -241,7 +241,7 @@ class Designer : private DesignBuilder {
                       node.system));
     if (auto image = image_wanted(node); node.user == "root" && image.ok() && is_published(*image))
       note(fmt::format(
-          "system '{}': disk.0.os.credentials.username = 'root': Google's own images let nobody in as "
+          "system '{}': disk.0.os.credentials.username = 'root': Google's own images do not allow a login as "
           "root (PermitRootLogin no); the login of any other name is made, and may become root",
           node.system));
     if (!text_wanted(node, "instance_name").empty())

@@ -250,7 +250,8 @@ Asked HostsCloud::ask_update(const Context& context, const Order& order) {
   if (!records) return Asked::refused(records.status());
   auto record = std::find_if(records->begin(), records->end(),
                              [&](const Record& known) { return known.id == order.id; });
-  if (record == records->end()) return Asked::refused(not_found(order.address + ": it is no longer taken"));
+  if (record == records->end())
+    return Asked::refused(not_found(order.address + ": this machine is no longer in use"));
   if (record->type == "host") {
     bool by_key = false;
     auto found = access_.visit_machine(context, *record, by_key);

@@ -72,8 +72,10 @@ Result<FloatingNow> floating_address(Asking& call, const std::string& address) {
   if (found) return *found;
   std::sort(there.begin(), there.end());
   return not_found(fmt::format("the project has no floating address {}", address))
-      .with_hint(there.empty() ? "it has none: `openstack floating ip create` reserves one, or leave it out"
-                               : "it has " + join(there, ", "));
+      .with_hint(
+          there.empty()
+              ? "the project has none: reserve one with `openstack floating ip create`, or leave it out"
+              : "it has " + join(there, ", "));
 }
 
 std::unique_ptr<Kind> make_floating_ip() { return std::make_unique<FloatingIp>(); }

@@ -266,7 +266,7 @@ Status RemoteByCommands::get_file(const std::string& remote_path, const std::str
     if (!there && there.status().code() == Code::Lost && attempt < kAttempts) continue;
     if (!there) return there.status();
     if (there->kind != "file" && there->kind != "link")
-      return invalid(remote_path + ": is no file on the node");
+      return invalid(remote_path + ": is not a file on the node");
     if (auto own = local_digest(local_path); own && *own == there->sha256) return {};
     NewFile local;
     if (Status s = local.create(local_path); !s.ok()) return s;

@@ -19,7 +19,7 @@ case $1 in add|remove) ;; *) echo "request add|remove ORDINAL..." >&2; exit 2;; 
 what=$1
 shift
 for n; do
-  case $n in ''|*[!0-9]*) echo "request: '$n' is no ordinal" >&2; exit 2;; esac
+  case $n in ''|*[!0-9]*) echo "request: '$n' is not an ordinal" >&2; exit 2;; esac
 done
 exec 9>> lock
 flock 9

@@ -42,7 +42,7 @@ fi
     if (!said(seen, "kind").empty()) return work;
     work.changes.push_back(change(item, "state", "absent", "present"));
     work.script = fmt::format(R"sh(k=/etc/wireguard/{0}.key
-command -v wg >/dev/null || fail "there is no program wg: the package wireguard-tools lacks"
+command -v wg >/dev/null || fail "wg is missing: install the package wireguard-tools"
 {1}: > "$HOME/.radl/wireguard/{0}.key"
 [ -d /etc/wireguard ] || mkdir -m 0700 /etc/wireguard
 begin_file "$k"
@@ -153,7 +153,7 @@ fi
       members.push_back(std::move(member));
     }
     if (self == addresses.size())
-      return invalid(fmt::format("{}: {} is none of its members", item.label(), facts.address));
+      return invalid(fmt::format("{}: {} is not one of its members", item.label(), facts.address));
     return members;
   }
 
@@ -186,8 +186,8 @@ fi
         R"sh(n={name} address={address}
 c=/etc/wireguard/$n.conf k=/etc/wireguard/$n.key
 [ -s "$k" ] || fail "$k lacks: apply again"
-command -v wg-quick >/dev/null || fail "there is no program wg-quick: the package wireguard-tools lacks"
-command -v ip >/dev/null || fail "there is no program ip: the package iproute2 lacks"
+command -v wg-quick >/dev/null || fail "wg-quick is missing: install the package wireguard-tools"
+command -v ip >/dev/null || fail "ip is missing: install the package iproute2"
 {made}: > "$HOME/.radl/wireguard/$n.conf"
 begin_file "$c"
 printf %s {head} > "$t"

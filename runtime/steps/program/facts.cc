@@ -87,7 +87,7 @@ Status check_needs(const Json& needs, const NodeFacts& facts, const std::string&
   if (facts.gpus >= gpu) return {};
   const std::string needs_gpus = fmt::format("the program needs {} GPU{}, and ", gpu, gpu == 1 ? "" : "s");
   if (!facts.has_nvidia_smi)
-    return lacks(needs_gpus + "there is no nvidia-smi, which comes with the driver")
+    return lacks(needs_gpus + "nvidia-smi is missing, which comes with the driver")
         .with_hint(gpu_hint(facts));
   if (facts.gpu_trouble.empty())
     return lacks(fmt::format("{}nvidia-smi shows {}", needs_gpus, facts.gpus))

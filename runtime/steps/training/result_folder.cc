@@ -87,7 +87,7 @@ Status check_result_folder(const std::string& path) {
   const bool link = fs::is_symlink(fs::symlink_status(at, error));
   const fs::file_status status = fs::status(at, error);
   if (!fs::exists(status)) return wrong(at, link ? "is a link that leads nowhere" : error.message());
-  if (!fs::is_directory(status)) return wrong(at, "is no folder");
+  if (!fs::is_directory(status)) return wrong(at, "is not a folder");
   if (::access(at.c_str(), W_OK | X_OK) != 0)
     return wrong(at, fmt::format("cannot be written to ({})", std::strerror(errno)));
   return {};

@@ -46,9 +46,9 @@ TEST(Url, OfASettingIsHttpWithAHost) {
   for (const char* url : {"", "h", "h:80", "/a", "ftp://h/", "file:///a", "http://", "http:h"})
     EXPECT_EQ(parse_http_url(url, "X").status().code(), Code::Invalid) << url;
   EXPECT_EQ(parse_http_url("ftp://user:secret@h/a?key=secret", "FILE: token_uri").status().message(),
-            "FILE: token_uri: \"ftp://h/a\" is no http or https URL");
+            "FILE: token_uri: \"ftp://h/a\" is not an http or https URL");
   EXPECT_EQ(parse_http_url("hush", "FILE: token_uri").status().message(),
-            "FILE: token_uri is no http or https URL");
+            "FILE: token_uri is not an http or https URL");
 }
 
 TEST(Answers, SayByTheirStatusWhatWasDone) {

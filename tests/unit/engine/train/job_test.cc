@@ -76,7 +76,7 @@ TEST(Job, AllProblemsAreSaidAtOnce) {
             "j.json: batch_size: must be an integer\n"
             "j.json: epochs: is -1, must be above 0 and at most 1e+06\n"
             "j.json: seed: must be an integer, at least 0\n"
-            "j.json: sync.mode: \"asinc\" is none of async, sync, stale, allreduce or auto (did you mean "
+            "j.json: sync.mode: \"asinc\" is not one of async, sync, stale, allreduce or auto (did you mean "
             "\"async\"?)");
 }
 
@@ -118,7 +118,7 @@ TEST(Job, HowAMachineAsksForItsEndIsChecked) {
       "j.json: interruption.session_url: and session_header belong together\n"
       "j.json: interruption.sais: unknown key; did you mean \"says\"?");
   EXPECT_EQ(refused(with(R"("interruption": {"url": "file:///etc/passwd"})")),
-            "j.json: interruption.url: is \"file:///etc/passwd\", which is no http or https URL");
+            "j.json: interruption.url: is \"file:///etc/passwd\", which is not an http or https URL");
 }
 
 TEST(Job, VersionMustBeKnown) {
@@ -209,7 +209,7 @@ TEST(TfConfig, Refusals) {
   EXPECT_EQ(message(R"({"cluster": {"worker": 3}, "task": {}})"),
             "TF_CONFIG: cluster.worker must be a list of \"host:port\"");
   EXPECT_EQ(message(R"({"cluster": {"wroker": ["a:1"]}})"),
-            "TF_CONFIG: cluster.wroker is none of chief, master, ps, worker, evaluator");
+            "TF_CONFIG: cluster.wroker is not one of chief, master, ps, worker, evaluator");
   EXPECT_EQ(message(R"({"cluster": {"worker": ["a:1"], "ps": ["b:1"]}})"), "TF_CONFIG: task is missing");
   EXPECT_EQ(
       message(R"({"cluster": {"worker": ["a:1"], "ps": ["b:1"]}, "task": {"type": "worker", "index": -1}})"),
@@ -260,7 +260,7 @@ TEST(Job, AnAverageIsADecayOrAnObject) {
   EXPECT_EQ(average("0.5").decay, 0.5);
   EXPECT_EQ(average(R"({"kind": "swa", "from": 0.75})").from, 0.75);
   EXPECT_EQ(refused(with(R"("average": {"kind": "sma"})")),
-            "j.json: average.kind: \"sma\" is none of none, ema or swa (did you mean \"ema\"?)");
+            "j.json: average.kind: \"sma\" is not one of none, ema or swa (did you mean \"ema\"?)");
   EXPECT_EQ(refused(with(R"("batch_size": 128, "accumulate": 200)")),
             "j.json: accumulate: is 200, more than the 128 images of a batch");
 }

@@ -98,9 +98,9 @@ TEST_F(ProgramTest, AFolderThatCannotTakeResultsIsKnownBeforehand) {
   auto said = [](const std::string& path) { return training::check_result_folder(path).message(); };
   EXPECT_EQ(said(folder), "");
   EXPECT_EQ(said(folder + "/not/yet/there"), "");
-  EXPECT_EQ(said(folder + "/file"), "'" + folder + "/file' is to get the results, and is no folder");
+  EXPECT_EQ(said(folder + "/file"), "'" + folder + "/file' is to get the results, and is not a folder");
   EXPECT_EQ(said(folder + "/file/deep"),
-            "'" + folder + "/file/deep' is to get the results: '" + folder + "/file' is no folder");
+            "'" + folder + "/file/deep' is to get the results: '" + folder + "/file' is not a folder");
   EXPECT_TRUE(contains(said(folder + "/link"), "and is a link that leads nowhere"));
   EXPECT_TRUE(contains(said(folder + "/link/deep"), "/link' is a link that leads nowhere"));
   // As a user to whom it does not belong; root may write everywhere.
