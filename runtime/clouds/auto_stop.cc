@@ -43,8 +43,9 @@ Result<double> duration_wanted(const ir::Node& node, const char* feature) {
   }
   const std::optional<double> seconds = duration_in(text);
   if (!seconds || *seconds < kLeast || *seconds > kMost) {
-    return invalid(fmt::format("{}: {} = '{}': a time from one minute to a year, as '30m', '8h', '2d'",
-                               node.address, feature, text));
+    return invalid(
+        fmt::format("{}: {} = '{}': must be a time from one minute to a year, such as '30m', '8h' or '2d'",
+                    node.address, feature, text));
   }
   return *seconds;
 }
@@ -120,10 +121,10 @@ busy=$now
 while :; do
   uptime
   printf '%s\n' "$((now - begun))" > "$kept/lived.new" && mv -f "$kept/lived.new" "$kept/lived"
-  if [ "$after" -gt 0 ] && [ "$((now - begun))" -ge "$after" ]; then end "its $after s are over"; fi
+  if [ "$after" -gt 0 ] && [ "$((now - begun))" -ge "$after" ]; then end "its $after s have passed"; fi
   if [ "$idle" -gt 0 ]; then
     if works; then busy=$now; fi
-    if [ "$((now - busy))" -ge "$idle" ]; then end "nothing was done on it for $idle s"; fi
+    if [ "$((now - busy))" -ge "$idle" ]; then end "it was idle for $idle s"; fi
   fi
   sleep "$every"
 done
@@ -169,7 +170,8 @@ Result<std::optional<AutoStop>> auto_stop_wanted(const ir::Node& node) {
   }
   const std::string action = text_wanted(node, "stop.action");
   if (!action.empty() && action != "terminate" && action != "stop")
-    return invalid(fmt::format("{}: stop.action = '{}': it is 'terminate' or 'stop'", node.address, action));
+    return invalid(
+        fmt::format("{}: stop.action = '{}': must be 'terminate' or 'stop'", node.address, action));
   stop.terminate = action != "stop";
   if (stop.after_seconds > 0 || stop.idle_seconds > 0) return std::optional(stop);
   if (!action.empty() || node.requirements.count("stop.load") > 0)

@@ -48,11 +48,12 @@ Result<std::string> caller_cidr(http::Client& client, const std::string& endpoin
   request.stop = stop.within(std::chrono::milliseconds(static_cast<long long>(kEchoSeconds * 1000)));
   auto answer = client.send(request, http::Retries{});
   auto fail = [&](const std::string& why) {
-    return Status(Code::Retry,
-                  fmt::format("the address of this computer, for which SSH is to be opened, is not "
-                              "known: {}: {}",
-                              kEcho, why))
-        .with_hint("RADL_CALLER_CIDR says it: RADL_CALLER_CIDR=203.0.113.5/32");
+    return Status(
+               Code::Retry,
+               fmt::format(
+                   "the public address of this computer, from which SSH is to be allowed, is unknown: {}: {}",
+                   kEcho, why))
+        .with_hint("name it: RADL_CALLER_CIDR=203.0.113.5/32");
   };
   if (!answer.ok()) return fail(answer.status().message());
   auto cidr = parse_cidr(std::string(trim(answer->body)));

@@ -47,8 +47,8 @@ Asked Cloud::ask_power(const Context&, const Order& order, Power) {
 }
 
 Asked Cloud::ask_image(const Context&, const Order& order, const std::string&) {
-  return Asked::refused(Status(Code::Unsupported,
-                               order.address + ": radlc does not make images of machines of " + id().text()));
+  return Asked::refused(Status(
+      Code::Unsupported, order.address + ": radlc does not create images of machines of " + id().text()));
 }
 
 std::string_view phase_name(ResourcePhase phase) {

@@ -109,7 +109,7 @@ struct DesignInput {
 struct Impact {
   enum class Kind { InPlace, Restart, Replace };
   Kind kind = Kind::Replace;
-  std::string why;  // of Restart and Replace: "the host name is fixed when the node is made"
+  std::string why;  // of Restart and Replace: "the host name is fixed when the node is created"
 };
 
 // ---- asking ----

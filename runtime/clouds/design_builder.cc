@@ -8,7 +8,7 @@ namespace radl {
 namespace {
 
 constexpr double kGiB = 1024.0 * 1024 * 1024;
-constexpr const char* kOneEach = "a list has one for each node of the system, in their order";
+constexpr const char* kOneEach = "a list has one entry for each node of the system, in their order";
 
 }  // namespace
 
@@ -69,7 +69,7 @@ Result<Json> DesignBuilder::existing_disk(const ir::Node& node, const ir::Disk& 
                                           const Volumes& volumes) {
   const std::string feature = fmt::format("{}: disk.{}.image.url", node.address, disk.index);
   if (!volumes.existing)
-    return invalid(fmt::format("{}: a further disk is an empty one in {}", feature, volumes.cloud));
+    return invalid(fmt::format("{}: a further disk is always empty in {}", feature, volumes.cloud));
   std::vector<std::string> names;
   for (const std::string& url : disk.image_urls) {
     auto name = volumes.existing(url);
@@ -86,7 +86,7 @@ Result<Json> DesignBuilder::existing_disk(const ir::Node& node, const ir::Disk& 
         .with_hint(kOneEach);
   if (Status free = claim(node, feature, volumes.noun, names[at]); !free.ok()) return free;
   if (disk.size_bytes || !disk.type.empty())
-    note(fmt::format("system '{}': disk {} is there already: its size and type stay", node.system,
+    note(fmt::format("system '{}': disk {} exists already: its size and type do not change", node.system,
                      disk.index));
   return Json{{"existing", names[at]}};
 }
@@ -95,8 +95,8 @@ Status DesignBuilder::claim(const ir::Node& node, const std::string& feature, co
                             const std::string& name) {
   const auto [other, is_new] = existing_.emplace(name, node.address);
   if (is_new) return {};
-  return invalid(fmt::format("{}: {} {} is for {} already, and is attached to one machine", feature, noun,
-                             name, other->second))
+  return invalid(fmt::format("{}: {} {} is for {} already, and can be attached to only one machine", feature,
+                             noun, name, other->second))
       .with_hint(kOneEach);
 }
 

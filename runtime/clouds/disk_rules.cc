@@ -33,7 +33,7 @@ Status check_type(const DiskRules& rules, const std::string& where, const ir::Di
   if (disk.index == 0 && is_among(rules.no_root, disk.type))
     return invalid(
                fmt::format("{}: a machine of {} cannot start from a disk of that type", where, rules.cloud))
-        .with_hint("take it for a further disk (disk.1.type), and another one for disk.0");
+        .with_hint("use it for a further disk (disk.1.type), and another type for disk.0");
   return {};
 }
 
@@ -55,9 +55,10 @@ bool takes_disks(const DiskRules& rules, const ir::Node& node, const std::string
 Status disks_not_taken(const DiskRules& rules, const ir::Node& node, const std::string& machine) {
   for (const ir::Disk& disk : node.disks) {
     if (disk.type.empty() || rules.takes(machine, disk.type)) continue;
-    return invalid(fmt::format("{}: a machine of type {} takes no such disk", where_of(node, disk), machine))
-        .with_hint(
-            fmt::format("it takes {}; or another instance_type", taken_by(rules, machine, disk.index == 0)));
+    return invalid(fmt::format("{}: a machine of type {} does not take such a disk", where_of(node, disk),
+                               machine))
+        .with_hint(fmt::format("it takes {}; choose one of these, or another instance_type",
+                               taken_by(rules, machine, disk.index == 0)));
   }
   return {};
 }

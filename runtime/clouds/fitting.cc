@@ -115,7 +115,7 @@ class Filter {
                                fitting_.cloud))
         .with_hint(!near.empty()        ? "did you mean " + near + "?"
                    : names.size() <= 20 ? "it has " + join(names, ", ")
-                                        : "`radlc catalog list` shows what there is");
+                                        : "run `radlc catalog list` to list instance types");
   }
 
   Status by_trait(const Trait& trait) {
@@ -245,7 +245,7 @@ class Filter {
       least = std::min(least.value_or(*value), *value);
       most = std::max(most.value_or(*value), *value);
     }
-    std::string there = "it is known of none";
+    std::string there = "radlc knows it for none of them";
     if (most) {
       const bool too_much = wanted.max && *least >= *wanted.max;
       there = too_much ? "at least " + measure.text(*least) : "at most " + measure.text(*most);
@@ -257,7 +257,7 @@ class Filter {
   Status with_passed_over(Status status) const {
     if (passed_over_.empty()) return status;
     return std::move(status).with_hint(
-        fmt::format("GPUs are those of {} where the file names no gpu.vendor; there are also some of {}",
+        fmt::format("radlc chose GPUs of {}, since the file names no gpu.vendor; there are also GPUs of {}",
                     fitting_.gpu_vendor, passed_over_));
   }
 
@@ -304,8 +304,8 @@ Result<std::vector<Offer>> with_fallback(std::vector<Offer> offers, Result<std::
   if (!on_demand.ok())
     return Status(on_demand.status())
         .with_hint(
-            "spot.fallback = 'yes' takes a machine on demand, within the same price: raise price, or "
-            "take spot.fallback away");
+            "spot.fallback = 'yes' uses an on-demand machine within the same price: raise price, or remove "
+            "spot.fallback");
   offers.insert(offers.end(), on_demand->begin(), on_demand->end());
   return offers;
 }
@@ -366,10 +366,9 @@ Status check_region(const ir::Node& node, const CloudId& cloud, const Catalog& c
   const std::string near = nearest(cloud.region, *regions);
   if (near.empty() || edit_distance(near, cloud.region) > kSlip) return {};
   return invalid(fmt::format("{}: region '{}' not found in {}", node.address, cloud.region, cloud.type))
-      .with_hint(
-          fmt::format("did you mean {}? One that is newer than the catalogue is found with --refresh, or "
-                      "after `radlc catalog update FILE`",
-                      near));
+      .with_hint(fmt::format("did you mean {}? To use a region that is newer than the catalog, use --refresh "
+                             "or run `radlc catalog update FILE`",
+                             near));
 }
 
 Result<std::vector<Offer>> offers_by_name(const ir::Node& node, Market market, const std::string& region,
@@ -379,12 +378,13 @@ Result<std::vector<Offer>> offers_by_name(const ir::Node& node, Market market, c
     return name.find('*') == name.npos;
   });
   if (!exact)
-    return invalid(fmt::format("{}: the catalogue knows no machine types of region {}", node.address, region))
-        .with_hint(fmt::format("name one: instance_type = '{}'; or `radlc catalog update FILE`", example));
+    return invalid(fmt::format("{}: the catalog has no machine types of region {}", node.address, region))
+        .with_hint(
+            fmt::format("name one: instance_type = '{}'; or run `radlc catalog update FILE`", example));
   if (auto price = node.requirements.find("price");
       price != node.requirements.end() && (price->second.min || price->second.max))
     return invalid(fmt::format("{}: price: the prices of region {} are not known", node.address, region))
-        .with_hint("`radlc catalog update FILE` brings them");
+        .with_hint("run `radlc catalog update FILE` to get them");
   std::vector<Offer> offers;
   for (const std::string& name : names) {
     Offer offer;
@@ -415,7 +415,7 @@ Status image_boots(const ir::Node& node, const Survey& survey, const std::string
   if (!kArchitectures.count(has) || machine.runs(has)) return {};
   return invalid(fmt::format("{}: image '{}' is for {}, and {} is a machine of {}", node.address, image, has,
                              type, architectures))
-      .with_hint(fmt::format("cpu.arch = '{}', or an image for the other architecture", has));
+      .with_hint(fmt::format("set cpu.arch = '{}', or choose an image for the other architecture", has));
 }
 
 Status keep_bootable(const ir::Node& node, const Survey& survey, const std::string& image,

@@ -50,7 +50,8 @@ std::string training_note(const ir::Program& program, const ir::Node& node, cons
   // A file that asks for GPUs has been warned by the compiler (W0402).
   if (native && offer.facts.gpu > 0 && !names_gpu_features(node))
     texts.push_back(
-        "has GPUs that nothing uses: the native engine trains on CPUs; use std/training/torch for GPUs");
+        "has GPUs that the training does not use: the native engine trains on CPUs; use std/training/torch "
+        "for GPUs");
   if (texts.empty()) return "";
   return fmt::format("system '{}' trains on {}, which {}", node.system, offer.name, join(texts, ", and "));
 }

@@ -68,7 +68,7 @@ Status check_machine_quotas(const CloudId& cloud, const DesignInput& input, cons
     if (!quota.is_object() || need <= room_in(quota, own[name])) continue;
     const double limit = number_of(quota, "limit");
     return Status(Code::Quota,
-                  fmt::format("{}: the quota {} is {}, others use {} of it, and this needs {}", cloud.text(),
+                  fmt::format("{}: the quota {} is {}; {} are in use, and this plan needs {}", cloud.text(),
                               name, plain_number(limit), plain_number(limit - room_in(quota, own[name])),
                               plain_number(need)))
         .with_hint("ask for more: " + more);

@@ -113,9 +113,10 @@ Status check_login_name(const ir::Node& node) {
                   [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '-' || c == '.'; }) &&
       (user.empty() || std::isalpha(static_cast<unsigned char>(user.front())) || user.front() == '_');
   if (right && user.size() <= kLongest) return {};
-  return invalid(fmt::format("{}: disk.0.os.credentials.username = '{}': Linux makes no login of that name",
-                             node.address, user))
-      .with_hint("at most 32 letters, digits, -, _ and ., with a letter or _ in front");
+  return invalid(
+             fmt::format("{}: disk.0.os.credentials.username = '{}': Linux does not allow this login name",
+                         node.address, user))
+      .with_hint("use at most 32 letters, digits, -, _ and ., with a letter or _ first");
 }
 
 std::string network_summary(const ir::Network& network) {

@@ -26,7 +26,7 @@ bool is_ours(std::string_view text) {
 
 Status check_name_is_free(const std::string& where, const std::string& name) {
   if (!is_ours(name)) return {};
-  return invalid(fmt::format("{} = '{}': names that begin with radlc are radlc's own", where, name))
+  return invalid(fmt::format("{} = '{}': names that begin with radlc are reserved", where, name))
       .with_hint("radlc finds what it created by such names; choose another one");
 }
 
@@ -37,7 +37,7 @@ Status check_text(const std::string& where, std::string_view what, std::string_v
     return invalid(fmt::format("{}: its {} has {} characters; the {} of a tag in {} has at most {}", where,
                                what, length, what, rules.cloud, longest));
   if (rules.allows && !rules.allows(text, key))
-    return invalid(fmt::format("{}: its {} cannot be that of a tag in {}, which takes {}", where, what,
+    return invalid(fmt::format("{}: its {} is not valid for a tag in {}, which allows {}", where, what,
                                rules.cloud, rules.allowed));
   return {};
 }
@@ -57,7 +57,7 @@ Status check_tag(const std::string& where, const std::string& key, const std::st
 
 Status check_key_is_free(const std::string& where, std::string_view key) {
   if (!is_ours(key)) return {};
-  return invalid(fmt::format("{}: '{}': tags that begin with radlc are radlc's own", where, key))
+  return invalid(fmt::format("{}: '{}': tags that begin with radlc are reserved", where, key))
       .with_hint("radlc finds what it created by such tags; choose another name");
 }
 
@@ -82,11 +82,12 @@ Status check_tags(const ir::Node& node, const TagRules& rules) {
                                  rules.cloud));
   }
   if (const size_t room = rules.most - rules.own; tags->size() > room)
-    return invalid(fmt::format("{}: instance_tags: {} tags; a machine in {} takes {}, of which radlc uses {}",
-                               node.address, tags->size(), rules.cloud, rules.most, rules.own));
+    return invalid(
+        fmt::format("{}: instance_tags: {} tags; a machine in {} can have {}, of which radlc uses {}",
+                    node.address, tags->size(), rules.cloud, rules.most, rules.own));
   if (rules.address > 0 && node.address.size() > rules.address)
     return invalid(
-               fmt::format("{}: the address has {} bytes; radlc tags the machine with it, and {} takes {}",
+               fmt::format("{}: the address has {} bytes; radlc tags the machine with it, and {} allows {}",
                            node.address, node.address.size(), rules.cloud, rules.address))
         .with_hint("give the system a shorter name");
   return {};

@@ -104,17 +104,16 @@ Status check_user_data(const ir::Node& node, const Json& spec, size_t largest, c
   for (const std::string& recipe : spec.value("cloud_init", std::vector<std::string>())) {
     if (has_kind_of_its_own(trim(recipe)) || may_be_a_mapping(recipe)) continue;
     return Status(Code::Invalid,
-                  fmt::format("{}: a recipe for cloud_init begins with '{}': cloud-init would pass over it",
+                  fmt::format("{}: a recipe for cloud_init begins with '{}': cloud-init would ignore it",
                               node.address, shorten(first_line_of(recipe), 60)))
         .with_hint("a script begins with #!, and cloud-config is a mapping: `runcmd:` and what to run");
   }
   const size_t bytes = user_data_of(spec).size();
   if (bytes <= largest) return {};
   return Status(Code::Invalid,
-                fmt::format("{}: its recipes for cloud_init make {} bytes of user data, and {} takes "
-                            "{}",
+                fmt::format("{}: its recipes for cloud_init need {} bytes of user data, but {} allows {}",
                             node.address, bytes, cloud, largest))
-      .with_hint("write the larger ones as Ansible or native recipes, or let one fetch a script");
+      .with_hint("write the larger ones as Ansible or native recipes, or download a script in one");
 }
 
 }  // namespace radl

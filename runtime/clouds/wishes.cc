@@ -159,7 +159,7 @@ Status check_encryption(const ir::Node& node) {
     if (says_no(node, feature) && encryption_wanted(node, disk.index).wanted)
       return invalid(fmt::format("{}: {} = 'no' beside disk.{}.encryption_key", node.address, feature,
                                  disk.index))
-          .with_hint("leave one of both out");
+          .with_hint("remove one of them");
   }
   return {};
 }
@@ -230,8 +230,9 @@ Status check_fixed_ips(const ir::Node& node, const ir::Network& network, const s
       return invalid(fmt::format("{} is not an address of network {} ({})", wanted, network.name, *whole));
     const uint64_t place = *address - *base;
     if (place < kept.first || place >= size - kept.last)
-      return invalid(fmt::format("{}: the cloud keeps the first {} and the last {} of network {} ({})",
-                                 wanted, kept.first, kept.last, network.name, *whole));
+      return invalid(
+          fmt::format("{}: the cloud reserves the first {} and the last {} addresses of network {} ({})",
+                      wanted, kept.first, kept.last, network.name, *whole));
   }
   return {};
 }

@@ -181,7 +181,7 @@ class Launch(AwsCase):
         large = RECIPES.replace("content: input", "content: " + "x" * 17000)
         self.edit(self.file, ("deploy node 1 ec2", large + "deploy node 1 ec2"))
         self.radlc("plan", self.file, code=1)
-        self.assertRegex(self.err, r"node\[0\]: its recipes for cloud_init make 1\d{4} bytes of user data, and EC2 takes 16384")
+        self.assertRegex(self.err, r"node\[0\]: its recipes for cloud_init need 1\d{4} bytes of user data, but EC2 allows 16384")
         self.assertEqual(self.proxy.log, [])
 
 

@@ -206,7 +206,7 @@ class Lifecycle(AzureCase):
         self.assert_account_is_as_before()
         self.arm.full, self.arm.vcpu_quota = set(), 1
         self.radlc("plan", "--refresh", file, code=None)
-        self.assertRegex(self.err, r"azure\S*eastus: the quota \w+ is 1, others use 0 of it")
+        self.assertRegex(self.err, r"azure\S*eastus: the quota \w+ is 1; 0 are in use")
 
     def test_a_zone_without_room_is_left_for_the_next_that_the_file_names(self):
         self.arm.full_zones = {"1", "3"}
@@ -248,7 +248,7 @@ class Lifecycle(AzureCase):
     def test_a_premium_disk_on_a_size_without_premium_storage_is_an_error_of_the_plan(self):
         file = "radl 2\nsystem worker ( instance_type = '%s', disk.0.type = 'Premium_LRS' )\ndeploy worker 1 azure\n"
         self.radlc("plan", self.write("wrong.radl", file % "Standard_D2_v5"), code=1)
-        self.assertIn("disk.0.type = 'Premium_LRS': a machine of type Standard_D2_v5 takes no such disk", self.err)
+        self.assertIn("disk.0.type = 'Premium_LRS': a machine of type Standard_D2_v5 does not take such a disk", self.err)
         self.radlc("plan", self.write("right.radl", file % "Standard_D2s_v5"))
 
     def test_disks_are_encrypted_with_the_set_that_the_file_names(self):
@@ -312,12 +312,12 @@ class Lifecycle(AzureCase):
         self.arm.data_disks[first] = 1
         self.assertNotIn(f"eastus {first},", self.radlc("plan", "--refresh", file))
         self.radlc("plan", "--refresh", self.write("named.radl", text.replace("cpu.count >= 1", f"instance_type = '{first}'")), code=None)
-        self.assertIn(f"{first}: takes 1 disks beside its own, and not 2", self.err)
+        self.assertIn(f"{first}: takes 1 further disks, not 2", self.err)
 
     def test_a_subscription_that_is_disabled_is_said_by_a_plan_that_looks_and_by_an_apply(self):
         self.arm.state = "Disabled"
         self.radlc("plan", "--refresh", self.file, code=None)
-        self.assertIn("(Tests) is disabled: nothing can be made in it", self.err)
+        self.assertIn("(Tests) is disabled: nothing can be created in it", self.err)
         said = self.radlc("apply", "--auto-approve", self.file, code=None) + self.err
         self.assertIn("ReadOnlyDisabledSubscription", said)
         self.assertIn("Enable the subscription again at portal.azure.com, Subscriptions.", said)

@@ -105,7 +105,7 @@ class Lifecycle(GceCase):
         self.compute.full_zones = set()
         self.compute.instance_quota = 2
         self.radlc("plan", "--refresh", self.file, code=None)
-        self.assertIn("the quota INSTANCES is 2, others use 1 of it, and this needs 3", self.err)
+        self.assertIn("the quota INSTANCES is 2; 1 are in use, and this plan needs 3", self.err)
 
     def test_security_that_somebody_changed_is_shown_and_repaired(self):
         self.apply("--input", "workers=0", timeout=300)
@@ -338,7 +338,7 @@ deploy worker 1 gce
 
     def test_a_machine_that_takes_no_standard_disks_gets_others_and_a_pair_that_is_refused_is_an_error_of_the_plan(self):
         self.radlc("plan", self.write("wrong.radl", self.FILE % ", disk.1.type = 'pd-standard'"), code=1)
-        self.assertIn("disk.1.type = 'pd-standard': a machine of type c3-standard-4 takes no such disk", self.err)
+        self.assertIn("disk.1.type = 'pd-standard': a machine of type c3-standard-4 does not take such a disk", self.err)
         self.assertEqual(self.server.log, [])
         file = self.write("site.radl", self.FILE % "")
         self.radlc("apply", "--auto-approve", file, timeout=300)
@@ -383,7 +383,7 @@ deploy worker 1 gce
         self.assertIn("disk not found", self.err)
         self.edit(other, ("worker ( cpu", "worker ( availability_zone = 'europe-west1-b', cpu"))
         self.radlc("plan", other, code=None)
-        self.assertIn("names a disk in europe-west1-c, and the machine is to be in europe-west1-b", self.err)
+        self.assertIn("names a disk in europe-west1-c, but the machine would be in europe-west1-b", self.err)
         self.radlc("destroy", "--auto-approve", file, timeout=200)
         self.assert_account_is_as_before()
 

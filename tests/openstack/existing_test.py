@@ -57,7 +57,7 @@ class Existing(OpenStackCase):
         for features, count, words in (
                 ("disk.1.image.url = 'ost://127.0.0.1/volume/data-c'", 1, "the project has no volume data-c"),
                 ("disk.1.image.url = 'ost://127.0.0.1/theirs'", 1, f"volume theirs is attached to server {server.id}"),
-                (f"disk.1.image.url = 'ost://127.0.0.1/{mine}'", 2, f"volume {mine} is for node[0] already, and is attached to one machine")):
+                (f"disk.1.image.url = 'ost://127.0.0.1/{mine}'", 2, f"volume {mine} is for node[0] already, and can be attached to only one machine")):
             with self.subTest(features=features):
                 self.refused(self.write_one(features, count), words)
         self.radlc("destroy", "--auto-approve", self.write_one("memory.size >= 1M"))
@@ -67,7 +67,7 @@ class Existing(OpenStackCase):
         root = self.new_volume("root", image_id=self.project.site.image)
         self.baseline = Baseline(self.project)
         text = f"radl 2\nsystem node ( cpu.count >= 1, disk.0.image.url = 'ost://127.0.0.1/volume/root'%s )\ndeploy node 1 openstack\n"
-        self.refused(self.write("site.radl", text % ", disk.0.size = 9G"), "disk.0.size: the machine starts from a volume that is there")
+        self.refused(self.write("site.radl", text % ", disk.0.size = 9G"), "disk.0.size: the machine starts from an existing volume")
         file = self.write("site.radl", text % f", disk.0.os.credentials.username = '{USER}'")
         self.radlc("plan", "--refresh", file)
         self.radlc("apply", "--auto-approve", file, timeout=300)
@@ -153,7 +153,7 @@ deploy node 1 openstack
 
     def test_names_that_are_taken_and_types_that_there_are_not(self):
         self.refused(self.write("group.radl", (ONE % ("memory.size >= 1M", 1)).replace("lan ( )", "lan ( sg_name = 'somebody-else' )")),
-                     "sg_name = 'somebody-else': there is a security group of that name already")
+                     "sg_name = 'somebody-else': a security group with this name exists already")
         self.refused(self.write("disk.radl", ONE % ("disk.1.size = 1G, disk.1.type = 'nvme-of-nowhere'", 1)),
                      "disk.1.type = 'nvme-of-nowhere' is not a volume type of this cloud", "plan --refresh")
         file = self.write("mine.radl", (ONE % ("memory.size >= 1M", 1)).replace("lan ( )", "lan ( sg_name = 'of-my-own' )"))
@@ -166,7 +166,7 @@ deploy node 1 openstack
     def test_every_quota_is_read_by_a_plan_that_looks(self):
         admin = self.project.site.admin.network
         file = self.write_one("memory.size >= 1M, placement_group = 'spread'")
-        for quotas, words in (({"ports": 2}, "quota of ports is 2, others use 2 of it, and this needs 1"),
+        for quotas, words in (({"ports": 2}, "quota of ports of this project is 2; 2 are in use, and this plan needs 1"),
                               ({"ports": 200, "security_group_rules": 9}, "quota of security group rules is 9")):
             admin.update_quota(self.project.id, **quotas)
             self.refused(file, words, "plan --refresh")

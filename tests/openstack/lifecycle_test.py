@@ -233,7 +233,7 @@ class Whole(OpenStackCase):
         network.create_subnet(network_id=six.id, name="six", ip_version=6, cidr="fd00:78::/64", ipv6_address_mode="slaac", ipv6_ra_mode="slaac")
         self.baseline = Baseline(self.project)
         for features, words in (("provider_id = 'nope'", "network lan: provider_id = 'nope': network not found; available: inside, outside, six"),
-                                ("provider_id = 'six'", "network lan: network six has IPv6 addresses alone, and radlc reaches its machines by IPv4"),
+                                ("provider_id = 'six'", "network lan: network six has only IPv6 addresses, but radlc reaches machines by IPv4"),
                                 ("outbound = 'yes', provider_id = 'inside'", "the network is not external, so it has no floating addresses"),
                                 ("create = 'yes', cidr = '10.0.0.0/33'", "network lan: cidr = '10.0.0.0/33' is not an IPv4 range")):
             with self.subTest(features=features):
@@ -286,7 +286,7 @@ class Whole(OpenStackCase):
         file = self.write("site.radl", NODES)
         self.radlc("plan", file)
         self.radlc("plan", "--refresh", file, code=None)
-        self.assertIn("quota of instances is 2, others use 1 of it, and this needs 3", self.err)
+        self.assertIn("quota of instances of this project is 2; 1 are in use, and this plan needs 3", self.err)
         self.assertEqual(self.baseline.changes(), ([], []))
 
 

@@ -64,7 +64,7 @@ Result<Place> place_of(const ir::Node& node, const DesignInput& input) {
         if (!subnet.ok()) return subnet.status();
         if (!place.provider.empty() && place.provider != *subnet)
           return invalid(
-              fmt::format("{}: a machine in Azure is in one virtual network: it cannot be in {} and {}",
+              fmt::format("{}: a machine in Azure has one virtual network, so it cannot be in both {} and {}",
                           node.address, last_part(place.provider), last_part(*subnet)));
         place.provider = *subnet;
       } else if (is_made(*network) && place.subnet == kDefaultSubnet) {
@@ -130,15 +130,14 @@ class Designer : private DesignBuilder {
     std::vector<std::string> references = in_group();
     if (needs_nat) {
       const std::string address = ours("address"), nat = ours("nat");
-      add(address, "address", "public address of the way out", {{"for", nat}}, in_group());
-      add(nat, "nat_gateway", "NAT gateway: the way out of machines without a public address",
+      add(address, "address", "public address of the NAT gateway", {{"for", nat}}, in_group());
+      add(nat, "nat_gateway", "NAT gateway: outbound access of machines without a public address",
           {{"address", address}}, {ours("resource_group"), address});
       spec["nat"] = nat;
       references.push_back(nat);
       note(
-          "machines without a public address reach the outside by a NAT gateway, which costs money by the "
-          "hour and "
-          "by what goes through it");
+          "machines without a public address reach the Internet through a NAT gateway, which Azure bills by "
+          "the hour and by traffic");
     }
     add(ours("net"), "network",
         fmt::format("virtual network with {} subnet{}", ranges->subnets.size(),
@@ -170,8 +169,8 @@ class Designer : private DesignBuilder {
         if (!is_made(*network)) note_without_effect(*network, {"create", "cidr"});
         for (const ir::PortRule& rule : network->ports)
           if (rule.remote != rule.local)
-            note(fmt::format("network {}: Azure maps no ports: {} is open as {}", network->name, rule.remote,
-                             rule.local));
+            note(fmt::format("network {}: Azure does not map ports: {} is open as {}", network->name,
+                             rule.remote, rule.local));
       }
     }
     const size_t networks = rules.size() - 1;
@@ -202,10 +201,10 @@ class Designer : private DesignBuilder {
       references.push_back(address);
     } else {
       note_no_address(node);
-      note(fmt::format(
-          "system '{}': it has no public address: it is reached through a machine of the same network "
-          "that has one",
-          node.system));
+      note(
+          fmt::format("system '{}': it has no public address, so radlc reaches it through a machine of the "
+                      "same network that has one",
+                      node.system));
     }
     const std::string interface = part_address("interface", node);
     add(interface, "interface", "network interface of " + node.address, std::move(spec),
@@ -239,7 +238,7 @@ class Designer : private DesignBuilder {
     const auto zones = zones_for(node);
     const std::string zone = zones.empty() ? "" : zones.front();
     if (zones.size() < zones_named(node).size())
-      note(fmt::format("system '{}': its disks are in one zone: of its zones the first one is taken",
+      note(fmt::format("system '{}': its disks must be in one zone: radlc uses the first of its zones",
                        node.system));
     if (Status added = add_volumes(node,
                                    {"disk",
@@ -255,7 +254,8 @@ class Designer : private DesignBuilder {
         !added.ok())
       return added;
     if (!text_wanted(node, "instance_name").empty())
-      note(fmt::format("system '{}': instance_name: names in Azure are radlc's own", node.system));
+      note(fmt::format("system '{}': instance_name has no effect: radlc chooses the names in Azure",
+                       node.system));
     if (text_wanted(node, "placement_group") == "cluster") {
       const std::string address = "placement." + node.system;
       if (placements_.insert(address).second)
@@ -311,8 +311,9 @@ Status check_node(const CloudId& cloud, const ir::Node& node, const DesignInput&
     return invalid(
         fmt::format("{}: disk.0.os.name = '{}': radlc configures Linux machines", node.address, os));
   if (is_reserved(node.user))
-    return invalid(fmt::format("{}: disk.0.os.credentials.username = '{}': Azure makes no login of that name",
-                               node.address, node.user));
+    return invalid(
+        fmt::format("{}: disk.0.os.credentials.username = '{}': Azure does not allow this login name",
+                    node.address, node.user));
   if (Status right = check_login_name(node); !right.ok()) return right;
   if (Status right = check_resource_tags(node); !right.ok()) return right;
   if (Status right = check_encryption(node); !right.ok()) return right;
@@ -323,11 +324,10 @@ Status check_node(const CloudId& cloud, const ir::Node& node, const DesignInput&
   auto stop = auto_stop_wanted(node);
   if (!stop.ok()) return stop.status();
   if (*stop)
-    return invalid(fmt::format(
-                       "{}: stop.{}: a machine in Azure that shuts itself down is paid for as before, until "
-                       "somebody deallocates or deletes it",
-                       node.address, (*stop)->after_seconds > 0 ? "after" : "idle"))
-        .with_hint("leave it away, and `radlc destroy` when the work is done");
+    return invalid(fmt::format("{}: stop.{}: Azure bills a machine that shuts itself down until it is "
+                               "deallocated or deleted",
+                               node.address, (*stop)->after_seconds > 0 ? "after" : "idle"))
+        .with_hint("remove it, and run `radlc destroy` when the work is done");
   if (auto fault = host_name_fault(node_host_name(node)))
     return invalid(fmt::format("{}: net_interface.0.dns_name: '{}' is not a host name: {}", node.address,
                                node_host_name(node), fault->message));

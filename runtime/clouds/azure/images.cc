@@ -67,7 +67,7 @@ Result<Image> in_marketplace(Asking& call, const std::string& text) {
     version = newest.ok() && newest->is_array() && !newest->empty() ? text_of((*newest)[0], "name") : "";
     if (version.empty())
       return not_found(what).with_hint(fmt::format(
-          "`az vm image list --all --publisher {} --offer {}` shows what there is", parts[0], parts[1]));
+          "run `az vm image list --all --publisher {} --offer {}` to list images", parts[0], parts[1]));
   }
   auto found = read(call, folder + "/" + version, kCompute);
   if (!found.ok()) return found.status();
@@ -150,7 +150,7 @@ Result<std::string> image_wanted(const ir::Node& node) {
     if ((flavour.empty() ? version.empty() : flavour == one.flavour) &&
         (version.empty() || version == one.version))
       return std::string(one.image);
-  return invalid(fmt::format("{}: disk.0.os.flavour: no image of Azure's is known for '{} {}'", node.address,
+  return invalid(fmt::format("{}: disk.0.os.flavour: radlc knows no image of Azure for '{} {}'", node.address,
                              flavour, version))
       .with_hint("name the image: disk.0.image.url = 'azr://PUBLISHER/OFFER/SKU/VERSION'");
 }

@@ -55,16 +55,16 @@ class Machine : public Kind {
   Impact impact(const Json& before, const Json& after) const override {
     constexpr FixedField kFixed[] = {
         {"image", "a machine keeps its image"},
-        {"user", "the login is made with the machine"},
-        {"hostname", "the host name is fixed when the machine is made"},
+        {"user", "the login is fixed when the machine is created"},
+        {"hostname", "the host name is fixed when the machine is created"},
         {"cloud_init", kUserDataIsFixed},
         {"zone", "a machine stays in its zone"},
         {"interface", "a machine keeps its network interface"},
-        {"root", "the root disk is made with the machine"},
-        {"volumes", "disks are attached as the machine is made"},
+        {"root", "the root disk is created with the machine"},
+        {"volumes", "disks are attached when the machine is created"},
         {"placement", "a machine stays in its placement group"},
         {"market", "a machine stays in its market"},
-        {"max_price", "the highest price is fixed when the machine is asked for"}};
+        {"max_price", "the highest price is fixed when the machine is requested"}};
     if (auto fixed = replaced_for(kFixed, before, after)) return *fixed;
     if (!differs(before, after, "type")) return {Impact::Kind::InPlace, ""};
     return {Impact::Kind::Restart, "the machine is stopped to change its type"};

@@ -35,9 +35,8 @@ std::string restricted_in_all(const DesignInput& input, const std::string& type,
 std::string too_many_disks(const DesignInput& input, const ir::Node& node, const std::string& type) {
   const double most = number_of(member(input.survey.facts, "data_disks"), type, -1);
   const auto wanted = std::count_if(node.disks.begin(), node.disks.end(), is_further_disk);
-  return most < 0 || double(wanted) <= most
-             ? ""
-             : fmt::format("takes {} disks beside its own, and not {}", most, wanted);
+  return most < 0 || double(wanted) <= most ? ""
+                                            : fmt::format("takes {} further disks, not {}", most, wanted);
 }
 
 // Not every image is made for NVMe, and nothing says it before Azure refuses the machine: whoever wants such
@@ -87,9 +86,10 @@ Result<std::vector<Offer>> in_market(const CloudId& cloud, const ir::Node& node,
     return !no.empty();
   });
   if (offers.empty())
-    return invalid(fmt::format("{}: no machine type that fits may be had by this subscription in {}: {}",
-                               node.address, cloud.region, why))
-        .with_hint("another instance_type or region, or ask for it: portal.azure.com, Quotas");
+    return invalid(
+               fmt::format("{}: this subscription may not use any of the machine types that fit in {}: {}",
+                           node.address, cloud.region, why))
+        .with_hint("choose another instance_type or region, or request it: portal.azure.com, Quotas");
   OfferedTypes offered("azure", std::max(kTypesOffered, texts_wanted(node, "instance_type").size()),
                        sustained);
   std::erase_if(offers, [&](const Offer& offer) { return !offered.takes(offer.name); });
@@ -131,7 +131,7 @@ Result<std::vector<Offer>> offers_for(const CloudId& cloud, const ir::Node& node
     if (!is_arm(offer.name)) continue;
     offer.spec["image"] = for_arm(*image);
     if (offer.spec["image"] == "")
-      return invalid(fmt::format("{}: {} has processors for arm64, and no image of {} for them is known",
+      return invalid(fmt::format("{}: {} has arm64 processors, and radlc knows no image of {} for them",
                                  node.address, offer.name, *image))
           .with_hint("name one: disk.0.image.url = 'azr://PUBLISHER/OFFER/SKU/VERSION'");
   }

@@ -72,7 +72,7 @@ Json denied() {
             {"access", "Deny"},
             {"direction", "Inbound"},
             {"priority", kLastPriority},
-            {"description", "machines reach those of their own networks alone"}}}};
+            {"description", "machines reach only those of their own networks"}}}};
 }
 
 // As it was written, whatever Azure adds.

@@ -37,7 +37,7 @@ Status survey_disk(Asking& call, const ir::Node& node, const std::string& featur
   if (!there.ok()) return Status(there.status()).at(feature);
   const std::string region = text_of(*there, "location"), machine = id_in(text_of(*there, "managedBy"));
   if (!equal_ignoring_case(region, call.cloud.region))
-    return invalid(fmt::format("{}: the disk is in {}, and the machine is to be in {}", feature, region,
+    return invalid(fmt::format("{}: the disk is in {}, but the machine would be in {}", feature, region,
                                call.cloud.region));
   if (!machine.empty() && !to_lower(machine).starts_with(to_lower(group_id(call.context, call.cloud)) + "/"))
     return invalid(fmt::format("{}: it is attached to {}", feature, last_part(machine)));
@@ -46,7 +46,7 @@ Status survey_disk(Asking& call, const ir::Node& node, const std::string& featur
     if (one.is_string()) zone = one.get<std::string>();
   if (zone == zone_named(node)) return {};
   if (zone.empty())
-    return invalid(fmt::format("{}: the disk is in no zone, and the machine is to be in zone {}", feature,
+    return invalid(fmt::format("{}: the disk is in no zone, but the machine would be in zone {}", feature,
                                zone_named(node)));
   return invalid(
              fmt::format("{}: the disk is in zone {}, and a machine must be in that zone too", feature, zone))
@@ -105,7 +105,7 @@ Status check_state(Asking& call) {
   const std::string state = text_of(answer.json(), "state"), name = text_of(answer.json(), "displayName");
   if (state != "Disabled" && state != "Deleted") return {};
   return status_of({"ReadOnlyDisabledSubscription",
-                    fmt::format("Azure says that subscription {}{} is {}: nothing can be made in it",
+                    fmt::format("Azure reports that subscription {}{} is {}: nothing can be created in it",
                                 call.subscription, name.empty() ? "" : " (" + name + ")", to_lower(state))},
                    409);
 }

@@ -114,20 +114,20 @@ class Instance : public Kind {
   Impact impact(const Json& before, const Json& after) const override {
     constexpr FixedField kFixed[] = {
         {"image", "a machine keeps its image"},
-        {"user", "the login is made with the machine"},
-        {"hostname", "the host name is fixed when the machine is made"},
+        {"user", "the login is fixed when the machine is created"},
+        {"hostname", "the host name is fixed when the machine is created"},
         {"cloud_init", kUserDataIsFixed},
         {"zone", "a machine stays in its zone"},
         {"vpc", "a machine stays in its VPC"},
         {"subnet", "a machine stays in its subnet"},
         {"public", "whether a machine has a public address is fixed when it is made"},
         {"market", "a machine is bought on demand or as spot"},
-        {"max_price", "the highest price is fixed when the machine is asked for"},
+        {"max_price", "the highest price is fixed when the machine is requested"},
         {"root", "disks are made with the machine"},
         {"disks", "disks are made with the machine"},
         {"profile", "the instance profile is given when the machine is made"},
         {"placement_group", "a machine stays in its placement group"},
-        {"stop", "a machine gets to know when to stop as it is made"}};
+        {"stop", "auto-stop is fixed when the machine is created"}};
     if (auto fixed = replaced_for(kFixed, before, after)) return *fixed;
     if (differs(before, after, "type"))
       return {Impact::Kind::Restart, "the machine is stopped to change its type"};

@@ -161,7 +161,7 @@ class Designer : private DesignBuilder {
       for (const ir::PortRule& rule : network->ports) {
         by_source[rule.cidr].insert(rule_text(rule));
         if (rule.remote != rule.local)
-          note(fmt::format("network {}: Compute Engine maps no ports: {} is open as {}", network->name,
+          note(fmt::format("network {}: Compute Engine does not map ports: {} is open as {}", network->name,
                            rule.remote, rule.local));
       }
       int number = 0;
@@ -177,8 +177,8 @@ class Designer : private DesignBuilder {
     }
     if (vpc.key == kDefault)
       note(
-          "a project's default network lets SSH in from everywhere (rule default-allow-ssh) unless somebody "
-          "removed that rule: create = 'yes' makes a network without it");
+          "the default network of a project allows SSH from everywhere (rule default-allow-ssh) unless that "
+          "rule was removed: create = 'yes' creates a network without it");
   }
 
   Status add_node(const ir::Node& node) {
@@ -231,21 +231,22 @@ class Designer : private DesignBuilder {
     if (*stop) spec["stop"] = to_json(**stop);
     if (*stop && (*stop)->idle_seconds > 0)
       note(
-          fmt::format("system '{}': stop.idle needs an image with cloud-init: Ubuntu's have it, Debian's of "
-                      "Google do not",
+          fmt::format("system '{}': stop.idle needs an image with cloud-init: those of Ubuntu have it, "
+                      "Google's Debian images do not",
                       node.system));
     if (spec.contains("cloud_init"))
       note(
-          fmt::format("system '{}': its recipes for cloud_init need an image that has it: Ubuntu's have it, "
-                      "Debian's of Google do not",
+          fmt::format("system '{}': its recipes for cloud_init need an image that has it: those of Ubuntu "
+                      "have it, Google's Debian images do not",
                       node.system));
     if (auto image = image_wanted(node); node.user == "root" && image.ok() && is_published(*image))
       note(fmt::format(
           "system '{}': disk.0.os.credentials.username = 'root': Google's own images do not allow a login as "
-          "root (PermitRootLogin no); the login of any other name is made, and may become root",
+          "root (PermitRootLogin no); a login with any other name is created, and may become root",
           node.system));
     if (!text_wanted(node, "instance_name").empty())
-      note(fmt::format("system '{}': instance_name: names in Compute Engine are radlc's own", node.system));
+      note(fmt::format("system '{}': instance_name has no effect: radlc chooses the names in Compute Engine",
+                       node.system));
     add_public(node, spec, references);
     if (const std::string policy = text_wanted(node, "placement_group"); !policy.empty()) {
       const std::string address = "placement." + node.system;
@@ -261,11 +262,10 @@ class Designer : private DesignBuilder {
   void add_public(const ir::Node& node, Json& spec, std::vector<std::string>& references) {
     if (!is_public(node, input_)) {
       note_no_address(node);
-      note(
-          fmt::format("system '{}': it has no public address: it is reached through a machine of the same "
-                      "network that has one, and reaches the outside where its network has a NAT "
-                      "(create = 'yes' makes one)",
-                      node.system));
+      note(fmt::format(
+          "system '{}': it has no public address, so radlc reaches it through a machine of the same network "
+          "that has one, and it reaches the Internet if its network has a NAT (create = 'yes' creates one)",
+          node.system));
       return;
     }
     spec["public"] = true;
@@ -301,7 +301,7 @@ Status check_provider(const ir::Network& network) {
   return invalid(fmt::format("network {}: provider_id = '{}': must be the NAME of a network, or "
                              "projects/PROJECT/global/networks/NAME",
                              network.name, text_wanted(network, "provider_id")))
-      .with_hint("`gcloud compute networks list --uri` shows what there is");
+      .with_hint("run `gcloud compute networks list --uri` to list networks");
 }
 
 // Source: Compute Engine documentation, "Subnets", "Unusable addresses in IPv4 subnet ranges".

@@ -27,7 +27,7 @@ class Disk : public Kind {
   Impact impact(const Json& before, const Json& after) const override {
     constexpr FixedField kFixed[] = {{"type", "a disk keeps its type"},
                                      {"zone", "a disk stays in its zone"},
-                                     {"encryption_key", "a disk is encrypted as it is made"}};
+                                     {"encryption_key", "the encryption of a disk is fixed at its creation"}};
     if (auto fixed = replaced_for(kFixed, before, after)) return *fixed;
     if (after.value("size_gib", 0.0) < before.value("size_gib", 0.0)) return replace("a disk cannot shrink");
     return {Impact::Kind::InPlace, ""};

@@ -162,7 +162,7 @@ class GceCloud : public Cloud, public TakesOver {
     const Kind* kind = kind_of(order.type);
     if (!kind || !kind->has_labels())
       return Status(Code::Unsupported,
-                    order.id + ": its description carries radlc's mark, and stays as it is");
+                    order.id + ": its description identifies it for radlc and cannot change");
     auto call = asking(context);
     if (!call.ok()) return call.status();
     auto finish = [&] {

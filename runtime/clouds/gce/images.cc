@@ -133,7 +133,7 @@ Result<std::string> image_wanted(const ir::Node& node, bool arm) {
   if (flavour.empty()) flavour = version.empty() ? "debian" : "";
   std::string family = family_of(flavour, version);
   if (family.empty())
-    return invalid(fmt::format("{}: disk.0.os.flavour: no image family of Google's is known for '{} {}'",
+    return invalid(fmt::format("{}: disk.0.os.flavour: radlc knows no image family of Google for '{} {}'",
                                node.address, flavour, version))
         .with_hint(
             "name the image: disk.0.image.url = 'gce://REGION/projects/PROJECT/global/images/family/NAME'");

@@ -39,24 +39,25 @@ class Instance : public Kind {
   }
 
   Impact impact(const Json& before, const Json& after) const override {
-    constexpr FixedField kFixed[] = {{"image", "a machine keeps its image"},
-                                     {"user", "the login is made with the machine"},
-                                     {"hostname", "the host name is fixed when the machine is made"},
-                                     {"cloud_init", kUserDataIsFixed},
-                                     {"zone", "a machine stays in its zone"},
-                                     {"networks", "a machine gets its networks as it is made"},
-                                     {"public", "whether it has a public address is fixed as it is made"},
-                                     {"root", "the root disk is made with the machine"},
-                                     {"volumes", "disks are attached as the machine is made"},
-                                     {"placement", "a machine stays in its placement group"},
-                                     {"market", "a machine stays in its market"},
-                                     {"stop", "a machine gets to know when to stop as it is made"}};
+    constexpr FixedField kFixed[] = {
+        {"image", "a machine keeps its image"},
+        {"user", "the login is fixed when the machine is created"},
+        {"hostname", "the host name is fixed when the machine is created"},
+        {"cloud_init", kUserDataIsFixed},
+        {"zone", "a machine stays in its zone"},
+        {"networks", "the networks of a machine are fixed when it is created"},
+        {"public", "whether a machine has a public address is fixed when it is created"},
+        {"root", "the root disk is created with the machine"},
+        {"volumes", "disks are attached when the machine is created"},
+        {"placement", "a machine stays in its placement group"},
+        {"market", "a machine stays in its market"},
+        {"stop", "auto-stop is fixed when the machine is created"}};
     if (auto fixed = replaced_for(kFixed, before, after)) return *fixed;
     const MachineType from = parse_type(before.value("type", "")), to = parse_type(after.value("type", ""));
     if (from.text() == to.text()) return {Impact::Kind::InPlace, ""};
     const bool gpus = has_own_gpus(from.name) || has_own_gpus(to.name);
     if (gpus || from.count != to.count || from.accelerator != to.accelerator)
-      return replace("graphics processors are attached as the machine is made");
+      return replace("GPUs are attached when the machine is created");
     const std::string unsaid = usual_disk(from.name);
     const std::string root =
         after.value("root", Json::object()).value("type", unsaid.empty() ? "pd-standard" : unsaid);

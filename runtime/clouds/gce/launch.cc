@@ -148,8 +148,7 @@ Result<Json> launch_of(Asking& call, const Order& order) {
   if (!image->architecture.empty() && (image->architecture == "ARM64") != is_arm(type.name))
     return invalid(fmt::format("{}: image {} is for {}, and {} is not", order.address, image->name,
                                image->architecture == "ARM64" ? "arm64" : "x86_64", type.name))
-        .with_hint(
-            "another disk.0.image.url, or without one the image of a distribution (disk.0.os.flavour)");
+        .with_hint("choose another disk.0.image.url, or omit it and name a distribution (disk.0.os.flavour)");
   Json body = {{"machineType", fmt::format("zones/{}/machineTypes/{}", zone, type.name)}};
   body["machineType"] = call.root() + body["machineType"].get<std::string>();
   if (type.count > 0)

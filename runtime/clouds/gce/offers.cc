@@ -33,14 +33,14 @@ Status check_place(const Place& place, const ir::Node& node, const DesignInput& 
   const std::vector<std::string> wanted = zones_for(place, node, input);
   const std::string of_disks = zone_of_disks_there(node);
   if (!of_disks.empty() && of_disks != wanted.front())
-    return invalid(fmt::format("{}: disk.N.image.url names a disk in {}, and the machine is to be in {}",
+    return invalid(fmt::format("{}: disk.N.image.url names a disk in {}, but the machine would be in {}",
                                node.address, of_disks, wanted.front()));
   for (const std::string& zone : wanted) {
     if (std::find(zones.begin(), zones.end(), zone) != zones.end()) continue;
     return invalid(fmt::format("{}: availability_zone = '{}' is not a zone of Compute Engine", node.address,
                                zone))
         .with_hint(
-            fmt::format("{} has {}; --refresh asks for those that it has now", region, join(zones, ", ")));
+            fmt::format("{} has {}; use --refresh to ask for its current ones", region, join(zones, ", ")));
   }
   return {};
 }

@@ -59,10 +59,10 @@ std::vector<std::string> notes_of(const ir::Node& node, const DesignInput& input
   if (node.secrets.count("new.password") || node.secrets.count("new.private_key"))
     note("the login's password and key stay as they are");
   if (!node.interfaces.empty() && !node.interfaces[0].host_name.starts_with("vnode-"))
-    note("an existing machine keeps its host name");
+    note("cloud hosts does not change the host name of an existing machine");
   for (const ir::Interface& interface : node.interfaces) {
     if (!interface.fixed_ip.empty() && !image_urls(node).empty())
-      notes.push_back(fmt::format("{}: address {} is not given: an existing machine keeps its addresses",
+      notes.push_back(fmt::format("{}: address {} is ignored: an existing machine keeps its addresses",
                                   node.address, interface.fixed_ip));
   }
   for (const ir::Network* network : networks_of(input, node)) {
@@ -73,8 +73,8 @@ std::vector<std::string> notes_of(const ir::Node& node, const DesignInput& input
       notes.push_back(
           fmt::format("network '{}': cloud hosts has no use for {}", network->name, join(features, ", ")));
     if (!network->ports.empty())
-      notes.push_back(fmt::format(
-          "network '{}': outports are not opened: existing machines keep their firewall", network->name));
+      notes.push_back(fmt::format("network '{}': outports are ignored: existing machines keep their firewall",
+                                  network->name));
   }
   return notes;
 }
@@ -109,12 +109,12 @@ Status can_be_had(const ir::Node& node, const DesignInput& input) {
   if (Status free = check_names_are_free(node); !free.ok()) return free;
   for (const auto& [feature, wanted] : node.requirements) {
     if (feature.starts_with("stop."))
-      return cannot(node, feature + ": cloud hosts never switches off a machine of yours");
+      return cannot(node, feature + ": cloud hosts never switches off an existing machine");
   }
   auto os = node.requirements.find("disk.0.os.name");
   if (os != node.requirements.end() &&
       !unmet({{"disk.0.os.name", checked_requirements(node)["disk.0.os.name"]}}, {{"os", "linux"}}).empty())
-    return cannot(node, "disk.0.os.name: cloud hosts takes machines that run Linux");
+    return cannot(node, "disk.0.os.name: cloud hosts supports machines that run Linux");
   std::map<std::string, std::string> taken;
   for (const ir::Node* other : input.nodes) {
     if (other->address == node.address) break;

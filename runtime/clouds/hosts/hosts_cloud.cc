@@ -233,7 +233,7 @@ Asked HostsCloud::take_machine(const Context& context, Record record, Remote& us
     if (own) return Asked::accepted(record.id);
     taken = own.status();
     if (!ssh::is_refused_login(taken)) return Asked::unknown(taken);
-    taken = {Code::Auth, "our key stands in ~/.ssh/authorized_keys, and its SSH server does not accept it"};
+    taken = {Code::Auth, "radlc's key is in ~/.ssh/authorized_keys, but its SSH server does not accept it"};
   }
   const Code code = taken.code();
   if (code == Code::Lost || code == Code::Timeout || code == Code::Cancelled) return Asked::unknown(taken);
@@ -276,7 +276,7 @@ Status HostsCloud::destroy_key(const Context& context) {
   if (!records) return records.status();
   for (const Record& record : *records) {
     if (record.type != "host" || record.token.empty()) continue;
-    return {Code::Retry, fmt::format("the key is still used: {} has not been given back", record.id)};
+    return {Code::Retry, fmt::format("the key is still in use: {} was not released", record.id)};
   }
   for (const std::string& path : {key_file(context), key_file(context) + ".pub"}) {
     if (::unlink(path.c_str()) != 0 && errno != ENOENT && errno != ENOTDIR) return errno_status(errno, path);
@@ -295,7 +295,7 @@ Status HostsCloud::destroy_host(const Context& context, const Order& order) {
   if (!machine) return machine.status();
   const std::string name = who(record->address, *machine);
   auto failed = [&](Status why) {
-    return Status(why.code(), fmt::format("{}: cannot be given back: {}", name, why.message()))
+    return Status(why.code(), fmt::format("{}: cannot be released: {}", name, why.message()))
         .with_hint("if it is gone for good: radlc state rm " + record->address);
   };
   bool by_key = false;
@@ -334,7 +334,7 @@ Status HostsCloud::release(const Context& context, const Order& order) {
                              [&](const Record& known) { return known.id == order.id; });
   if (record == records->end()) return {};
   if (Status freed = unmark(*access_.with_key(context, *record), record->token, context.stop); !freed.ok()) {
-    context.log(fmt::format("{}: ~/.radl/taken-by stays there: {}", order.address, freed.message()));
+    context.log(fmt::format("{}: ~/.radl/taken-by remains on it: {}", order.address, freed.message()));
     return remove_record(context, record->id);
   }
   record->token.clear();
@@ -367,7 +367,7 @@ Result<std::optional<Seen>> HostsCloud::look_at(const Context& context, const Re
   if (!found) {
     auto machine = parse_machine(record.id);
     const std::string name = machine ? who(record.address, *machine) : record.address;
-    return Status(found.status().code(), fmt::format("{}: cannot check whether it is still taken: {}", name,
+    return Status(found.status().code(), fmt::format("{}: cannot check whether it is still in use: {}", name,
                                                      found.status().message()));
   }
   {

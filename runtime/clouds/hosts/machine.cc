@@ -83,7 +83,7 @@ Result<Machine> machine_of(const ir::Node& node) {
   const auto ordinal = static_cast<size_t>(node.ordinal);
   if (ordinal >= urls.size()) {
     return invalid(
-        fmt::format("{} names {} {}, and this is node {} of the system: it takes one for each node",
+        fmt::format("{} names {} {}, but this is node {} of the system: name one for each node",
                     ip.empty() || names_a_machine(node) ? "disk.0.image.url" : "net_interface.0.ip",
                     urls.size(), urls.size() == 1 ? "machine" : "machines", ordinal + 1));
   }

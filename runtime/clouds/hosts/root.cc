@@ -24,11 +24,11 @@ Status can_become_root(const Context& context, const Record& record, const Json&
   if (password.empty())
     return fails(
         refusal +
-        ", and none is given (disk.0.os.credentials.password, RADL_SUDO_PASSWORD, --ask-sudo-password)");
+        ", and there is none (disk.0.os.credentials.password, RADL_SUDO_PASSWORD, --ask-sudo-password)");
   auto taken = takes_for_sudo(users, password, context.stop.within(kLogin));
   if (!taken) return std::move(taken).status();
   if (*taken) return {};
-  const std::string refused = "sudo does not take the password of user '" + record.way.user + "'";
+  const std::string refused = "sudo does not accept the password of user '" + record.way.user + "'";
   const bool for_sudo = context.secrets->count(kSudoSecret) != 0;
   return for_sudo ? Status(Code::Auth, refused) : fails(refused);
 }

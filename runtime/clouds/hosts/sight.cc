@@ -53,7 +53,7 @@ Seen host_seen(const Context& context, const Record& record, const Visit& visit,
   seen.id = record.id;
   seen.token = record.token;
   seen.phase = by_key ? ResourcePhase::Ready : ResourcePhase::Broken;
-  if (!by_key) seen.detail = "its marker is there, and our key is not accepted";
+  if (!by_key) seen.detail = "its marker exists, but it does not accept radlc's key";
   seen.spec = {{"machine", record.id},
                {"requires", as_observed(record.spec.value("requires", Json::object()), visit.facts)}};
   seen.attributes = host_attributes(context, record, visit.facts);
@@ -73,7 +73,7 @@ Result<std::optional<Seen>> key_seen(const Context& context, const Record* recor
   }
   seen.phase = made ? ResourcePhase::Ready : ResourcePhase::Broken;
   if (!made) {
-    seen.detail = "a run was stopped while it made or removed it";
+    seen.detail = "a run was stopped while it created or removed it";
     return std::optional<Seen>(seen);
   }
   auto line = ensure_key(context);

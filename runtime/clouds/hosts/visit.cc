@@ -121,7 +121,7 @@ if [ -e "$m" ]; then ours; else
   t=.radl/taken-by.$$
   printf 'radl 1\ninfrastructure %s\ntoken %s\naddress %s\nkey %s\nmade%s\n' \
     "$INFRASTRUCTURE" "$TOKEN" "$ADDRESS" "$BLOB" "$made" > "$t"
-  ln "$t" "$m" 2>/dev/null || { [ -e "$m" ] || fail "~/$m cannot be made"; ours; }
+  ln "$t" "$m" 2>/dev/null || { [ -e "$m" ] || fail "~/$m cannot be created"; ours; }
   rm -f "$t"
 fi
 [ -d .ssh ] || mkdir .ssh
@@ -181,7 +181,7 @@ if [ $is_ours = yes ]; then
   for p in .radl/wireguard/*; do
     [ -f "$p" ] || continue
     as_root sh -euc "$TAKE_DOWN" sh "${p##*/}" >/dev/null 2>&1 ||
-      fail "/etc/wireguard/${p##*/} cannot be taken away as root (RADL_SUDO_PASSWORD, --ask-sudo-password)"
+      fail "/etc/wireguard/${p##*/} cannot be removed as root (RADL_SUDO_PASSWORD, --ask-sudo-password)"
   done
   # Programs and trainings that still run carry this mark; a program that is asked may write a checkpoint.
   for s in TERM KILL; do
@@ -204,7 +204,7 @@ if [ $is_ours = yes ]; then
     # What a step made as root goes as root.
     rm -rf -- ".radl/$p" 2>/dev/null || sudo -n rm -rf -- "$HOME/.radl/$p" 2>/dev/null ||
       { [ -n "$PASSWORD" ] && printf '%s\n' "$PASSWORD" | sudo -k -S -p '' rm -rf -- "$HOME/.radl/$p" 2>/dev/null; } ||
-      fail "~/.radl/$p cannot be removed: root made it, and sudo asks for a password (RADL_SUDO_PASSWORD, --ask-sudo-password)"
+      fail "~/.radl/$p cannot be removed: it belongs to root, and sudo asks for a password (RADL_SUDO_PASSWORD, --ask-sudo-password)"
   done
 fi
 for b in $blobs; do
@@ -304,7 +304,7 @@ Result<Visit> visit(Remote& remote, const Stop& stop, const std::string& key_lin
   std::istringstream lines(ran->out);
   for (std::string line; std::getline(lines, line);) take_line(made, line);
   const std::string os = made.facts.value("os", "");
-  if (os != "linux") return Status(Code::Unsupported, fmt::format("it runs {}, and only Linux will do", os));
+  if (os != "linux") return Status(Code::Unsupported, fmt::format("it runs {}, but must run Linux", os));
   return made;
 }
 

@@ -114,7 +114,7 @@ Result<std::string> host_key(const Environment& environment,
       if (!key || !key->empty()) return key;
     }
   }
-  return Status(Code::Auth, fmt::format("{}: its host key is not known: no known_hosts file has '{}'",
+  return Status(Code::Auth, fmt::format("{}: its host key is unknown: no known_hosts file has '{}'",
                                         machine.name(), names[0]))
       .with_hint(fmt::format("log in once with `ssh {}{}` and compare the key that it shows",
                              ssh_config.empty() ? "" : "-F " + shell_quote(ssh_config) + " ",
@@ -166,7 +166,7 @@ Result<Credentials> credentials_of(const nlohmann::json& references, const ir::S
     const std::string secret = value.at("$secret").get<std::string>();
     auto known = secrets ? secrets->find(secret) : ir::Secrets::const_iterator();
     if (!secrets || known == secrets->end())
-      return not_found(fmt::format("the secret {}, which the login takes, is not given", secret));
+      return not_found(fmt::format("the secret {}, which the login needs, is missing", secret));
     into = known->second;
   }
   return made;
@@ -187,7 +187,7 @@ Result<std::unique_ptr<UserLogin>> UserLogin::make(const Environment& environmen
   }
   if (!way.ssh_config.empty() && credentials.private_key.empty()) {
     return Status(Code::Unsupported,
-                  machine.name() + ": a password is not given to a machine behind a jump host: use a key");
+                  machine.name() + ": radlc does not send a password through a jump host: use a key");
   }
   target.password = credentials.password;
   if (!credentials.private_key.empty()) {

@@ -97,7 +97,8 @@ class NodeDesigner {
   Status check() const {
     const std::string os = to_lower(text_wanted(node_, "disk.0.os.name"));
     if (!os.empty() && os != "linux")
-      return cannot(fmt::format("disk.0.os.name = '{}': cloud local makes nodes of this Linux computer", os));
+      return cannot(
+          fmt::format("disk.0.os.name = '{}': cloud local creates nodes on this Linux computer", os));
     for (size_t i = 0; i == 0 || i < node_.interfaces.size(); ++i) {
       const std::string name = full_host_name(node_, i);
       if (name.empty()) continue;
@@ -127,7 +128,7 @@ class NodeDesigner {
     disks();
     for (const auto& interface : node_.interfaces) {
       if (!interface.fixed_ip.empty())
-        made_.notes.push_back(fmt::format("{}: address {} is not given: a local node has a loopback address",
+        made_.notes.push_back(fmt::format("{}: address {} is ignored: a local node has a loopback address",
                                           node_.address, interface.fixed_ip));
     }
     return std::move(made_);
@@ -153,7 +154,7 @@ class NodeDesigner {
     for (const auto& disk : node_.disks) {
       if (disk.index == 0) continue;
       if (!is_mounted(disk)) {
-        note(fmt::format("disk {} is not made: a local node has no device of its own", disk.index));
+        note(fmt::format("disk {} is not created: a local node has no device of its own", disk.index));
         continue;
       }
       made_.spec["disks"].push_back({{"index", disk.index}, {"mount_path", disk.mount_path}});
@@ -224,9 +225,9 @@ Result<Design> design_nodes(const CloudId& cloud, const DesignInput& input) {
 
 Impact impact_of(const std::string& type, const Json& before, const Json& after) {
   constexpr std::pair<const char*, const char*> kFixed[] = {
-      {"hostname", "the host name is fixed when the node is made"},
-      {"stop", "auto-stop is set up when the node is made"},
-      {"disks", "data disks are mounted when the node is made"}};
+      {"hostname", "the host name is fixed when the node is created"},
+      {"stop", "auto-stop is set up when the node is created"},
+      {"disks", "data disks are mounted when the node is created"}};
   auto field = [](const Json& spec, const char* name) {
     return spec.is_object() ? spec.value(name, Json()) : Json();
   };

@@ -19,8 +19,8 @@ using Json = nlohmann::json;
 constexpr std::chrono::seconds kAnswer{20};
 constexpr std::string_view kFeatures = "gpu.";
 constexpr const char* kHint =
-    "a node of cloud local has the GPUs of this computer, as nvidia-smi shows them; `--cloud` or the "
-    "`deploy` names a cloud whose machines have some";
+    "a node of cloud local has the GPUs of this computer, as nvidia-smi shows them; choose a cloud that has "
+    "GPUs with `--cloud` or in `deploy`";
 
 Json without_gpus(std::string trouble) {
   Json none{{"gpu_count", 0}};

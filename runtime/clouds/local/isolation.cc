@@ -44,7 +44,7 @@ std::string try_overlay(const Context& context) {
   if (geteuid() != 0) return "not root";
   // These stand for something in mount's options or in mountinfo.
   if (work_directory.find_first_of(",:\\\" \t\n") != std::string::npos)
-    return "the work folder's name holds a character that overlay mounts do not take";
+    return "the name of the work folder has a character that overlay mounts do not support";
   for (const char* program : {"unshare", "mount", "pivot_root"}) {
     if (find_program(context.environment, program).empty())
       return fmt::format("no program '{}' (package util-linux)", program);

@@ -151,7 +151,7 @@ Result<Record> LocalCloud::reserve(const Context& context, const NodeDirectory& 
   if (!network) return network.status();
   if (network->own() && !*isolated)
     return Status(Code::Unsupported,
-                  "the other nodes have a network of their own, which takes isolation: destroy them first");
+                  "the other nodes have a network of their own, which needs isolation: destroy them first");
   std::vector<std::string> taken;
   for (const auto& other : all_nodes(context.work_directory)) {
     if (auto record = other.load()) taken.push_back(record->host);

@@ -64,9 +64,9 @@ std::string try_network(Egress egress, const Context& context) {
   }
   if (egress == Egress::Open) {
     if (find_program(context.environment, "slirp4netns").empty())
-      return "no program 'slirp4netns' (package slirp4netns), which gives such nodes their way out";
+      return "no program 'slirp4netns' (package slirp4netns), which connects such nodes to the Internet";
     int tun = ::open("/dev/net/tun", O_RDWR | O_CLOEXEC);
-    if (tun < 0) return "/dev/net/tun cannot be opened, which nodes need for their way out";
+    if (tun < 0) return "/dev/net/tun cannot be opened, which nodes need to reach the Internet";
     ::close(tun);
   }
   // In namespaces that go away with the script; a mount namespace, as /run/netns is a mount of its own.
@@ -134,7 +134,7 @@ Result<std::string> free_subnet(const std::string& infrastructure) {
     }
   }
   return Status(Code::Unsupported,
-                "this computer has routes to all private addresses: none is left for nodes");
+                "this computer has routes to all private addresses, so nodes cannot have any");
 }
 
 // The namespace's file may be there without the namespace: a run was killed in between. What is there already
@@ -261,7 +261,7 @@ Status raise_network(const Network& network, const Context& context) {
                     fmt::format(kRaise, fmt::arg("name", network.name),
                                 fmt::arg("alias", "\"radlc " + plain(context.infrastructure) + "\""),
                                 fmt::arg("host", dotted(number_of(network.subnet) + 1))),
-                    "the network of the infrastructure's nodes cannot be made");
+                    "cannot create the network of the infrastructure's nodes");
 }
 
 Status remove_network(const Context& context) {

@@ -13,7 +13,7 @@
 namespace radl::local {
 namespace {
 
-constexpr const char* kCutShort = "a run was stopped while it made or removed it";
+constexpr const char* kCutShort = "a run was stopped while it created or removed it";
 
 Result<Json> node_attributes(const Context& context, const NodeDirectory& node, const Record& record,
                              bool runs) {

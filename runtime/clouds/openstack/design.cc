@@ -81,8 +81,8 @@ class Designer : private DesignBuilder {
   void add_network(const ir::Network& network) {
     for (const ir::PortRule& rule : network.ports) {
       if (rule.remote != rule.local)
-        note(fmt::format("network {}: OpenStack maps no ports: {} is open as {}", network.name, rule.remote,
-                         rule.local));
+        note(fmt::format("network {}: OpenStack does not map ports: {} is open as {}", network.name,
+                         rule.remote, rule.local));
     }
     note_without_effect(network, {"router", "proxy_host", "proxy_key"});
     if (!is_made(network)) note_without_effect(network, {"cidr", "dnsserver", "gateway"});
@@ -95,7 +95,7 @@ class Designer : private DesignBuilder {
                     ports == 1 ? "" : "s"),
         std::move(spec), {});
     if (network.is_public && says_yes(network, "create"))
-      note(fmt::format("network {}: a public network is not made: it is the cloud's external one",
+      note(fmt::format("network {}: a public network is not created: it is the external network of the cloud",
                        network.name));
     if (is_made(network)) add_made(network);
   }
@@ -189,7 +189,7 @@ class Designer : private DesignBuilder {
     const auto zones = zones_named(node);
     if (zones.size() == 1 || (!zones.empty() && has_volumes(node))) spec["zone"] = zones.front();
     if (zones.size() > 1 && spec.contains("zone"))
-      note(fmt::format("system '{}': its disks are in one zone: of its zones the first one is taken",
+      note(fmt::format("system '{}': its disks must be in one zone: radlc uses the first of its zones",
                        node.system));
     if (Status added = add_volumes(
             node, {"volume", "volume", "OpenStack", spec.value("zone", ""), {}, {}, existing(), kOwnDisks},
@@ -201,10 +201,10 @@ class Designer : private DesignBuilder {
     if (*stop) {
       spec["stop"] = to_json(**stop);
       if ((*stop)->terminate)
-        note(fmt::format(
-            "system '{}': a machine that ends itself is shut off in OpenStack, and counts against the "
-            "quota until `radlc destroy` removes it",
-            node.system));
+        note(
+            fmt::format("system '{}': OpenStack shuts off a machine that ends itself; it counts against the "
+                        "quota until `radlc destroy` removes it",
+                        node.system));
     }
     if (std::string name = text_wanted(node, "instance_name"); !name.empty()) spec["name"] = name;
     auto policy = group_policy(node);
@@ -213,8 +213,8 @@ class Designer : private DesignBuilder {
     if (!is_in_public(node)) note_no_address(node);
     if (!has_floating(node, input_) && !is_in_public(node))
       note(fmt::format(
-          "system '{}': it has no public address: it is reached through a machine of the same network "
-          "that has one; where there is none radlc must reach the network's own addresses",
+          "system '{}': it has no public address, so radlc reaches it through a machine of the same network "
+          "that has one; if there is none, radlc must reach the private addresses of the network",
           node.system));
     return {};
   }
@@ -229,8 +229,7 @@ class Designer : private DesignBuilder {
     for (const ir::Disk& disk : node.disks)
       if (disk.index == 0 && (disk.size_bytes || !disk.type.empty()))
         return invalid(
-            fmt::format("{}: disk.0.{}: the machine starts from a volume that is there, which "
-                        "stays as it is",
+            fmt::format("{}: disk.0.{}: the machine starts from an existing volume, which does not change",
                         node.address, disk.size_bytes ? "size" : "type"));
     return claim(node, node.address + ": disk.0.image.url", "volume", image.substr(image.find(':') + 1));
   }
@@ -296,8 +295,8 @@ Status check_networks(const ir::Node& node, const DesignInput& input) {
   for (const ir::Network* network : networks_of(input, node))
     if (network->is_public && text_wanted(*network, "provider_id").empty())
       return invalid(
-          fmt::format("{}: elastic_ip = 'no': the machine is to be in the public network {} itself, which "
-                      "needs its provider_id",
+          fmt::format("{}: elastic_ip = 'no': the machine joins the public network {} itself, which needs "
+                      "its provider_id",
                       node.address, network->name));
   return {};
 }
@@ -362,11 +361,11 @@ Status check_node(const Place& place, const ir::Node& node, const DesignInput& i
   if (!image->host.empty() && !place.host.empty() && image->host != place.host)
     return invalid(fmt::format("{}: disk.0.image.url is of the cloud at {}, and the credentials are for {}",
                                node.address, image->host, place.host))
-        .with_hint("OS_CLOUD, or `deploy NAME N CLOUD`, says whose machines these are");
+        .with_hint("set OS_CLOUD, or name the cloud in `deploy NAME N CLOUD`");
   if (!image->site.empty() && !place.egi_site.empty() && !equal_ignoring_case(image->site, place.egi_site))
     return invalid(fmt::format("{}: disk.0.image.url is of EGI's site {}, and the credentials are for {}",
                                node.address, image->site, place.egi_site))
-        .with_hint("`deploy NAME N ID` names another line of the auth file");
+        .with_hint("choose another line of the auth file with `deploy NAME N ID`");
   const std::string os = to_lower(text_wanted(node, "disk.0.os.name"));
   if (!os.empty() && os != "linux")
     return invalid(

@@ -242,7 +242,7 @@ Result<Flavor> flavor_for(Asking& call, const Order& order, const Image* image) 
   const std::string wanted = image->architecture;
   std::erase_if(*fit, [&](const Flavor* one) { return !may_boot(*one, wanted); });
   if (fit->empty())
-    return invalid(fmt::format("{}: image {} is for {}, and every flavor that fits is for another processor",
+    return invalid(fmt::format("{}: image {} is for {}, but every flavor that fits is for another processor",
                                order.address, image->name, wanted));
   std::vector<std::string> full;
   const std::string zone = text_of(order.spec, "zone");
@@ -256,7 +256,7 @@ Result<Flavor> flavor_for(Asking& call, const Order& order, const Image* image) 
                                            join(full, ", ")));
   const double root = number_of(member(order.spec, "root"), "size_gib");
   if (const Flavor* found = first_for(*fit, *image, root)) return *found;
-  return invalid(fmt::format("{}: image {} needs {:.0f} MiB of memory, and no flavor that fits has as much",
+  return invalid(fmt::format("{}: image {} needs {:.0f} MiB of memory, which no flavor that fits has",
                              order.address, image->name, image->min_memory_bytes / kMiB));
 }
 

@@ -121,7 +121,7 @@ Result<Image> newest_of_system(Asking& call, const std::string& text) {
   return not_found(fmt::format("{} has no image of {} {}", call.cloud.text(),
                                flavour.empty() ? "a system" : flavour, version))
       .with_hint(names.empty()
-                     ? "it has no image at all"
+                     ? "it has no images"
                      : "name one: disk.0.image.url = 'ost://HOST/NAME'; it has " + join(names, ", "));
 }
 
@@ -153,7 +153,7 @@ Result<Image> ask_image(Asking& call, const std::string& text) {
     if (url->site.empty()) url->site = settings.egi_site;
     if (url->vo.empty()) url->vo = settings.egi_vo;
     if (url->site.empty())
-      return invalid(fmt::format("'{}' names no site of EGI's", text))
+      return invalid(fmt::format("'{}' is not a site of EGI", text))
           .with_hint("write egi://SITE/NAME?VO, or use a line of type EGI in the auth file");
     auto id = find_egi_image(call.services.session.http(), *url, call.context.stop);
     if (!id.ok()) return id.status();
@@ -168,7 +168,7 @@ Result<Image> ask_image(Asking& call, const std::string& text) {
   if (!named.ok()) return named.status();
   if (named->empty())
     return not_found(fmt::format("{} has no image '{}'", call.cloud.text(), wanted))
-        .with_hint("`openstack image list` shows what there is");
+        .with_hint("run `openstack image list` to list images");
   return std::max_element(named->begin(), named->end(),
                           [](const Candidate& a, const Candidate& b) { return a.created < b.created; })
       ->image;

@@ -75,7 +75,7 @@ Result<Json> root_volume(Asking& call, const Order& order, const Image& image, c
   if (!root.contains("type")) return disk;
   auto typed = call.services.compute.knows("2.67", call.context.stop);
   if (!typed.ok()) return typed.status();
-  if (!*typed) return invalid(order.address + ": disk.0.type: this cloud's Nova is too old for it");
+  if (!*typed) return invalid(order.address + ": disk.0.type: the Nova of this cloud does not support it");
   disk["volume_type"] = root["type"];
   return disk;
 }
@@ -181,7 +181,7 @@ Result<Json> launch_of(Asking& call, const Order& order) {
   std::string user = spec.value("user", "");
   if (user.empty()) user = image->user;
   if (user.empty())
-    return invalid(fmt::format("{}: the login of image {} is not known", order.address, image->name))
+    return invalid(fmt::format("{}: the login of image {} is unknown", order.address, image->name))
         .with_hint("name it: disk.0.os.credentials.username");
   Json server = {{"name", beginning_of(name_for(call.context, order), kLongestName)},
                  {"flavorRef", flavor->id},
@@ -205,7 +205,7 @@ Result<Json> launch_of(Asking& call, const Order& order) {
   if (joined->without_groups.empty()) {
     if (Status added = add_groups(order, server); !added.ok()) return added;
   } else {
-    call.context.log(fmt::format("network {} has no port security: no security group shuts its ports",
+    call.context.log(fmt::format("network {} has no port security: security groups do not protect its ports",
                                  join(joined->without_groups, ", ")));
   }
   if (Status added = add_disks(call, order, *image, *flavor, server); !added.ok()) return added;

@@ -138,7 +138,7 @@ class Subnet : public Kind {
     });
     if (!range.empty()) return range;
     const std::vector<std::string> known(taken.begin(), taken.end());
-    return invalid(fmt::format("cidr = '{}': all of these ranges are taken", pattern))
+    return invalid(fmt::format("cidr = '{}': all of these ranges are in use", pattern))
         .with_hint("the project sees subnets with " + join(known, ", ") + ": give a cidr beside them");
   }
 };

@@ -62,9 +62,9 @@ Result<std::vector<NetworkNow>> networks_there(Asking& call) {
 
 Status has_ipv4(const NetworkNow& network) {
   if (!network.only_ipv6) return {};
-  return invalid(fmt::format("network {} has IPv6 addresses alone, and radlc reaches its machines by IPv4",
+  return invalid(fmt::format("network {} has only IPv6 addresses, but radlc reaches machines by IPv4",
                              network.name.empty() ? network.id : network.name))
-      .with_hint("name another one: provider_id = 'NAME' for the network, or create = 'yes'");
+      .with_hint("name another network: provider_id = 'NAME', or create = 'yes'");
 }
 
 Result<NetworkNow> network_named(Asking& call, const std::string& name) {
@@ -74,8 +74,8 @@ Result<NetworkNow> network_named(Asking& call, const std::string& name) {
   if (found.empty()) found = those(*all, [&](const NetworkNow& one) { return one.name == name; });
   if (found.size() == 1) return found.front();
   if (found.size() > 1)
-    return invalid(fmt::format("provider_id = '{}': {} networks are called so", name, found.size()))
-        .with_hint("name it by its id: `openstack network list`");
+    return invalid(fmt::format("provider_id = '{}': {} networks have this name", name, found.size()))
+        .with_hint("use its ID: `openstack network list`");
   return not_found(fmt::format("provider_id = '{}': network not found; available: {}", name, names_of(*all)));
 }
 
@@ -91,8 +91,8 @@ Result<NetworkNow> default_network(Asking& call) {
   const auto& found = own.empty() ? usable : own;
   if (found.size() == 1) return found.front();
   if (found.empty())
-    return invalid("the project has no network that machines could be in")
-        .with_hint("let radlc make one: create = 'yes' for the network");
+    return invalid("the project has no network for machines")
+        .with_hint("let radlc create one: create = 'yes' for the network");
   return invalid(fmt::format("the project has several networks: {}", names_of(found)))
       .with_hint("name one: provider_id = 'NAME' for the network, or create = 'yes'");
 }
@@ -112,7 +112,8 @@ Result<NetworkNow> external_network(Asking& call, const std::string& name) {
   if (external.size() == 1) return external.front();
   if (external.empty())
     return not_found("the cloud has no external network, so there are no floating addresses")
-        .with_hint("elastic_ip = 'no' for the system, and provider_id of a network with public addresses");
+        .with_hint(
+            "set elastic_ip = 'no' for the system, and provider_id to a network with public addresses");
   return invalid(fmt::format("the cloud has several external networks: {}", names_of(external)))
       .with_hint("name one: provider_id = 'NAME' for the public network");
 }

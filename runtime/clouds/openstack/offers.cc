@@ -111,7 +111,7 @@ Result<std::vector<Offer>> offers_for(const Place& place, const ir::Node& writte
   auto price = node.requirements.find("price");
   if (price != node.requirements.end() && (price->second.min || price->second.max))
     return invalid(fmt::format("{}: price: the prices of {} are not known", node.address, cloud))
-        .with_hint("`radlc catalog update FILE` brings your own (docs/providers/openstack.md, \"Costs\")");
+        .with_hint("give your own with `radlc catalog update FILE` (docs/providers/openstack.md, \"Costs\")");
   auto flavors = surveyed(input.survey);
   if (!flavors.ok()) return flavors.status();
   std::vector<Offer> offers;

@@ -127,7 +127,7 @@ class OpenStackCloud : public Cloud, public TakesOver {
     if (!refused_.ok()) return refused_;
     const Kind* kind = kind_of(order.type);
     if (!kind || kind->is_marked_by_name())
-      return Status(Code::Unsupported, order.id + ": its name carries radlc's mark, and stays as it is");
+      return Status(Code::Unsupported, order.id + ": its name identifies it for radlc and cannot change");
     Asking call = asking(context);
     Order unmarked = order;
     unmarked.token.clear();

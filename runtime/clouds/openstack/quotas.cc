@@ -192,9 +192,9 @@ Status check_quotas(const DesignInput& input, const Design& design) {
     std::string words = name;
     std::replace(words.begin(), words.end(), '_', ' ');
     return Status(Code::Quota,
-                  fmt::format("the project's quota of {} is {}, others use {} of it, and this needs {}",
+                  fmt::format("the quota of {} of this project is {}; {} are in use, and this plan needs {}",
                               words, plain_number(limit), plain_number(others), plain_number(need)))
-        .with_hint("ask the cloud's administrator for more: `openstack quota show`");
+        .with_hint("ask the administrator of the cloud for more (`openstack quota show` lists quotas)");
   }
   return {};
 }

@@ -83,7 +83,7 @@ class Router : public Kind {
     if (before.contains("subnet") && before["subnet"].is_null() && after.contains("subnet"))
       joined["subnet"] = after["subnet"];
     if (joined == after) return {Impact::Kind::InPlace, ""};
-    return replace("a router is made for one subnet and one external network");
+    return replace("a router connects one subnet to one external network");
   }
 
  private:

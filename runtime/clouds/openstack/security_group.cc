@@ -163,8 +163,8 @@ Status is_new_group(Asking& call, const std::string& name, const std::string& to
       });
   if (!asked.ok() || other.empty()) return asked;
   return invalid(
-             fmt::format("sg_name = '{}': there is a security group of that name already, {}", name, other))
-      .with_hint("take another name, or make it this infrastructure's: `radlc import`");
+             fmt::format("sg_name = '{}': a security group with this name exists already: {}", name, other))
+      .with_hint("choose another name, or import the group: `radlc import`");
 }
 
 std::unique_ptr<Kind> make_security_group() { return std::make_unique<SecurityGroup>(); }

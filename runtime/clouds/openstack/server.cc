@@ -78,15 +78,15 @@ class Server : public Kind {
 
   Impact impact(const Json& before, const Json& after) const override {
     constexpr FixedField kFixed[] = {{"image", "a machine keeps its image"},
-                                     {"user", "the login is made with the machine"},
-                                     {"hostname", "the host name is fixed when the machine is made"},
+                                     {"user", "the login is fixed when the machine is created"},
+                                     {"hostname", "the host name is fixed when the machine is created"},
                                      {"cloud_init", kUserDataIsFixed},
                                      {"zone", "a machine stays in its zone"},
-                                     {"networks", "a machine gets its networks as it is made"},
-                                     {"root", "the root disk is made with the machine"},
-                                     {"volumes", "disks are attached as the machine is made"},
+                                     {"networks", "the networks of a machine are fixed when it is created"},
+                                     {"root", "the root disk is created with the machine"},
+                                     {"volumes", "disks are attached when the machine is created"},
                                      {"server_group", "a machine stays in its server group"},
-                                     {"stop", "a machine gets to know when to stop as it is made"}};
+                                     {"stop", "auto-stop is fixed when the machine is created"}};
     if (auto fixed = replaced_for(kFixed, before, after)) return *fixed;
     if (differs(before, after, "type") || differs(before, after, "flavor"))
       return {Impact::Kind::Restart, "the machine is stopped to change its flavor"};

@@ -114,7 +114,8 @@ Result<std::string> floating_wanted(Asking& call, const Order& order) {
   auto found = floating_address(call, others);
   if (!found.ok()) return found.status();
   if (call.memory.is_leaving(found->server))
-    return Status(Code::Retry, fmt::format("floating address {} is with a server that is going", others));
+    return Status(Code::Retry,
+                  fmt::format("floating address {} belongs to a server that is being deleted", others));
   if (!found->port.empty() && found->server != order.id)
     return invalid(fmt::format("floating address {} is in use by {}", others, found->holder()));
   return found->id;
@@ -149,7 +150,7 @@ Asked change_address(Asking& call, const Order& order, const ServerNow& now) {
     if (freed.answer != Asked::Answer::Accepted || id->empty()) return freed;
   }
   if (id->empty()) return Asked::accepted(order.id);
-  if (now.ports.empty()) return Asked::refused({Code::Retry, "the machine has no port yet"});
+  if (now.ports.empty()) return Asked::refused({Code::Retry, "the machine does not have a port yet"});
   // The first port whose network leads to the address's: Neutron says of the others that they do not.
   Asked asked;
   for (const PortNow& port : now.ports) {
@@ -204,7 +205,7 @@ Asked change_server(Asking& call, const Order& order, const ServerNow& now) {
 Asked power_server(Asking& call, const Order& order, const ServerNow& now, Power power) {
   const ResourcePhase phase = phase_of_server(now);
   if (phase == ResourcePhase::Pending)
-    return Asked::refused({Code::Retry, fmt::format("server {} is being made or changed", order.id)});
+    return Asked::refused({Code::Retry, fmt::format("server {} is being created or changed", order.id)});
   if (phase == ResourcePhase::Leaving) return Asked::refused(not_found("server " + order.id + " is going"));
   if (power == Power::Reboot) return act(call, order.id, {{"reboot", {{"type", "SOFT"}}}}, false);
   if (phase == ResourcePhase::Stopped) return Asked::accepted(order.id);

@@ -23,8 +23,9 @@ class ServerGroup : public Kind {
     if (!soft.ok()) return Asked::refused(soft.status());
     if (policy.starts_with("soft-") && !*soft)
       return Asked::refused(
-          Status(Code::Unsupported, fmt::format("{}: this Nova offers no microversion 2.15, and {} needs it",
-                                                order.address, policy))
+          Status(Code::Unsupported,
+                 fmt::format("{}: this Nova does not offer microversion 2.15, which {} needs", order.address,
+                             policy))
               .with_hint("leave placement_group away"));
     Json group = {{"name", to_line(mark_of(call.context, order))}};
     if (*one_policy)

@@ -46,7 +46,7 @@ class Volume : public Kind {
     auto online = call.services.volume.knows("3.42", call.context.stop);
     if (!online.ok()) return Asked::refused(online.status());
     if (status == "in-use" && !*online)
-      return Asked::refused(invalid("this cloud grows a volume only while no machine has it"));
+      return Asked::refused(invalid("this cloud enlarges a volume only while it is detached"));
     return with_id(post(call.services.volume, call.context, fmt::format("/volumes/{}/action", order.id),
                         {{"os-extend", {{"new_size", static_cast<long long>(wanted)}}}}, true),
                    order.id);
@@ -87,7 +87,7 @@ class Volume : public Kind {
   Impact impact(const Json& before, const Json& after) const override {
     constexpr FixedField kFixed[] = {{"type", "a volume keeps its type"},
                                      {"zone", "a volume stays in its zone"},
-                                     {"snapshot", "a volume is made of its snapshot"},
+                                     {"snapshot", "the snapshot of a volume is fixed when it is created"},
                                      {"name", "a volume keeps its name"}};
     if (auto fixed = replaced_for(kFixed, before, after)) return *fixed;
     if (after.value("size_gib", 0.0) < before.value("size_gib", 0.0))

@@ -42,18 +42,18 @@ Result<VolumeThere> volume_named(Asking& call, const std::string& text) {
   if (found) return *found;
   if (called.size() == 1) return called.front();
   if (called.size() > 1)
-    return invalid(fmt::format("{} volumes are called {}", called.size(), text))
-        .with_hint("name it by its id: `openstack volume list`");
+    return invalid(fmt::format("{} volumes have the name {}", called.size(), text))
+        .with_hint("use its ID: `openstack volume list`");
   const std::string near = nearest(text, names);
   return not_found(fmt::format("the project has no volume {}", text))
-      .with_hint(near.empty() ? "`openstack volume list` shows what there is" : "did you mean " + near + "?");
+      .with_hint(near.empty() ? "run `openstack volume list` to list volumes" : "did you mean " + near + "?");
 }
 
 Status is_free(Asking& call, const VolumeThere& volume) {
   if (volume.status == "available") return {};
   const std::string name = volume.name.empty() ? volume.id : volume.name;
   const bool going = volume.status == "detaching" || call.memory.is_leaving(volume.server);
-  if (going) return Status(Code::Retry, fmt::format("volume {} is {} still", name, volume.status));
+  if (going) return Status(Code::Retry, fmt::format("volume {} is still {}", name, volume.status));
   if (!volume.server.empty())
     return invalid(fmt::format("volume {} is attached to server {}", name, volume.server));
   return invalid(fmt::format("volume {} is {}, and must be available", name, volume.status));

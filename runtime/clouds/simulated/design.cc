@@ -189,9 +189,9 @@ Impact impact_of(const std::string& type, const Json& before, const Json& after)
       return replace("a volume never shrinks");
   } else if (type == "instance") {
     if (differs("image")) return replace("a machine keeps its image");
-    if (differs("user")) return replace("the login is made with the machine");
+    if (differs("user")) return replace("the login is fixed when the machine is created");
     if (differs("cloud_init")) return replace(kUserDataIsFixed);
-    if (differs("hostname")) return replace("the host name is fixed when the machine is made");
+    if (differs("hostname")) return replace("the host name is fixed when the machine is created");
     if (differs("zone")) return replace("a machine stays in its zone");
     if (differs("networks") || differs("fixed_ips")) return replace("a machine stays in its networks");
     if (differs("stop")) return replace("auto-stop is set up when the machine is made");

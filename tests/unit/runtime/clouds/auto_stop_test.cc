@@ -137,7 +137,7 @@ TEST_F(Script, EndsItWhenItsTimeIsOverOrNothingIsDone) {
            [](Tree tree) {
              tree.live(never_busy(0, 2), kLong);
              EXPECT_TRUE(tree.ended_itself());
-             EXPECT_EQ(tree.why(), "nothing was done on it for 2 s\n");
+             EXPECT_EQ(tree.why(), "it was idle for 2 s\n");
            },
            [](Tree tree) {
              tree.live(never_busy(0, 2), kLong, ": > " + tree.folder() + "/home/.radl/lease/999999");

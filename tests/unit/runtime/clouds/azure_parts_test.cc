@@ -140,7 +140,7 @@ TEST(AzureSizes, PremiumDisksAreForSizesWithAnS) {
     return node;
   };
   const std::string said = refused(with("Standard_D2_v5", "Premium_LRS", 1));
-  EXPECT_NE(said.find("disk.1.type = 'Premium_LRS': a machine of type Standard_D2_v5 takes no such disk"),
+  EXPECT_NE(said.find("disk.1.type = 'Premium_LRS': a machine of type Standard_D2_v5 does not take such a disk"),
             std::string::npos)
       << said;
   EXPECT_NE(said.find("it takes Standard_LRS, StandardSSD_LRS, StandardSSD_ZRS;"), std::string::npos) << said;
@@ -327,7 +327,7 @@ TEST(AzureDesign, ASurveyKeepsFromTypesThatMayNotBeHadAndFromTooMany) {
   EXPECT_NE(find(*larger, "worker[0]")->offers.front().name, first);
   for (ir::Node& node : with_disks.nodes) node.requirements["instance_type"].equals = first;
   const Status full = designed(with_disks, survey).status();
-  EXPECT_NE(full.text().find("takes 1 disks beside its own, and not 2"), std::string::npos) << full.text();
+  EXPECT_NE(full.text().find("takes 1 further disks, not 2"), std::string::npos) << full.text();
   survey.facts = {{"quotas", {{"cores", {{"limit", 3}, {"used", 2}}}}}, {"own", Json::object()}};
   const Status quota = designed(program, survey).status();
   EXPECT_EQ(quota.code(), Code::Quota);

@@ -204,7 +204,7 @@ TEST_F(Fit, WhereThereAreOnlyOthersGpusTheFileIsToSaySo) {
   const Status status = fitting_types({node, types, "EC2"}).status();
   EXPECT_EQ(status.message(), "worker[0]: gpu.count: no instance type of EC2 has a GPU of NVIDIA");
   EXPECT_EQ(status.hint(),
-            "GPUs are those of NVIDIA where the file names no gpu.vendor; there are also some of AMD");
+            "radlc chose GPUs of NVIDIA, since the file names no gpu.vendor; there are also GPUs of AMD");
   InstanceType unsaid = *types.front();  // as in OpenStack: "gpu_v100"
   unsaid.architectures = "x86_64";
   unsaid.gpu = 1;

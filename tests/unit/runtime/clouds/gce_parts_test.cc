@@ -399,7 +399,7 @@ TEST(GceQuotas, GraphicsProcessorsThatAProjectWasNotGivenAreTold) {
   of_model.facts = {{"quotas", {{"NVIDIA_T4_GPUS", {{"limit", 0}, {"used", 0}}}}}, {"own", Json::object()}};
   EXPECT_NE(designed(program, of_model).status().text().find("the quota NVIDIA_T4_GPUS is 0"),
             std::string::npos);
-  EXPECT_NE(refused.text().find("the quota GPUS_ALL_REGIONS is 0, others use 0 of it, and this needs 1"),
+  EXPECT_NE(refused.text().find("the quota GPUS_ALL_REGIONS is 0; 0 are in use, and this plan needs 1"),
             std::string::npos)
       << refused.text();
 }
@@ -473,7 +473,7 @@ TEST(GceDesign, ALoginThatLinuxDoesNotMakeIsRefusedAndRootIsWarnedOf) {
     return refused(node, kPlace.cloud);
   };
   for (const char* user : {"Bob Smith", "-x", "9lives", "a:b", "abcdefghijklmnopqrstuvwxyz0123456"})
-    EXPECT_NE(refused_as(user).find("Linux makes no login"), std::string::npos) << user;
+    EXPECT_NE(refused_as(user).find("Linux does not allow this login name"), std::string::npos) << user;
   for (const char* user : {"", "bob", "Bob.Smith", "_apt", "a-b_c"}) EXPECT_EQ(refused_as(user), "") << user;
   auto warned = [&](const std::string& image) {
     ir::Disk root;

@@ -287,7 +287,7 @@ TEST_F(HostsTest, LoginsThatAreRefusedAreErrorsOfTheirOwn) {
   user.forgets_host_keys();
   asked = ours.take(order_for("ssh://gpu1"));
   EXPECT_EQ(asked.status.code(), Code::Auth);
-  EXPECT_TRUE(contains(asked.status.message(), "host key is not known"));
+  EXPECT_TRUE(contains(asked.status.message(), "host key is unknown"));
   EXPECT_TRUE(contains(asked.status.hint(), "`ssh -F '" + user.config() + "' gpu1`")) << asked.status.hint();
   const std::string port = std::to_string(machine.port);
   asked = ours.take(order_for("ssh://" + machine.user() + "@" + machine.host + ":" + port));
@@ -462,7 +462,7 @@ TEST_F(HostsTest, ASurveyTellsWhatMachinesAreAndWhoHasThem) {
   program.nodes[1].disks[0].image_urls = {"ssh://127.0.0.1:9"};
   silent = ours.cloud->survey(ours.context, program);
   ASSERT_FALSE(silent.ok());
-  for (const char* each : {"gpu1", "127.0.0.1:9: its host key is not known"})
+  for (const char* each : {"gpu1", "127.0.0.1:9: its host key is unknown"})
     EXPECT_TRUE(contains(silent.status().message(), each)) << "all of them at once";
 }
 
@@ -505,7 +505,7 @@ TEST_F(IsolatedHostsTest, APasswordOpensAMachineAndNothingStaysBehind) {
   Seen seen = ours.taken(order);
   EXPECT_EQ(run(ours, seen, "id -un"), "bob\n");
   EXPECT_EQ(seen.attributes.at("sudo"), "password");
-  EXPECT_TRUE(contains(ours.log, "sudo does not take the password of user 'bob': what needs root will fail"));
+  EXPECT_TRUE(contains(ours.log, "sudo does not accept the password of user 'bob': what needs root will fail"));
   EXPECT_EQ(root("stat -c %a /home/bob/.ssh /home/bob/.ssh/authorized_keys"), "700\n600\n");
   ours.secrets.clear();
   EXPECT_EQ(ours.give_back(seen.id).answer, Answer::Accepted) << "our key is enough to give it back";

@@ -72,7 +72,7 @@ TEST_F(HostsDesign, EachNodeIsTheMachineOfItsPlaceInTheList) {
   EXPECT_EQ(design->notes,
             (std::vector<std::string>{
                 "system 'w': cloud hosts has no use for cpu.performance",
-                "network 'lan': outports are not opened: existing machines keep their firewall"}));
+                "network 'lan': outports are ignored: existing machines keep their firewall"}));
 }
 
 TEST_F(HostsDesign, WhoeverHasNoMachineOrSomebodyElsesIsRefused) {

@@ -328,7 +328,7 @@ TEST(OpenStackDesign, APlanTellsOfAQuotaThatIsTooSmall) {
   auto design = designed(program, survey);
   ASSERT_FALSE(design.ok());
   EXPECT_EQ(design.status().code(), Code::Quota);
-  EXPECT_NE(design.status().message().find("quota of instances is 4, others use 2 of it, and this needs 3"),
+  EXPECT_NE(design.status().message().find("quota of instances of this project is 4; 2 are in use, and this plan needs 3"),
             std::string::npos)
       << design.status().message();
   survey.facts["quotas"]["instances"]["ours"] = 2;
@@ -355,7 +355,7 @@ TEST(OpenStackDesign, ARootDiskThatIsAVolumeTakesFromTheQuotaOfVolumes) {
   EXPECT_NE(designed(program, survey)
                 .status()
                 .message()
-                .find("volume gib is 39, others use 0 of it, and this needs 40"),
+                .find("volume gib is 39; 0 are in use, and this plan needs 40"),
             std::string::npos)
       << designed(program, survey).status().text();
   flavor.disk_gib = 20;
