@@ -19,25 +19,25 @@ bool has_word(std::string_view name, std::string_view word) {
   return false;
 }
 
-// Abbreviations of PyTorch's, Keras' and Hugging Face's users.
-std::string_view unabbreviated(std::string_view name) {
-  constexpr std::pair<std::string_view, std::string_view> kHabits[] = {
-      {"lr", "learning_rate"},        {"bs", "batch_size"},     {"batch", "batch_size"},
-      {"wd", "weight_decay"},         {"num_epochs", "epochs"}, {"n_epochs", "epochs"},
-      {"max_epochs", "epochs"},       {"net", "model"},         {"arch", "model"},
-      {"num_workers", "workers"},     {"ps", "servers"},        {"data", "dataset"},
-      {"num_train_epochs", "epochs"}, {"output_dir", "result"}, {"out", "result"}};
-  for (const auto& [habit, name_here] : kHabits)
-    if (equal_ignoring_case(habit, name)) return name_here;
-  return {};
-}
+// What users of PyTorch, Keras, Hugging Face, SkyPilot and Ray write, and the name that it may have here.
+constexpr std::pair<std::string_view, std::string_view> kHabits[] = {
+    {"lr", "learning_rate"},        {"bs", "batch_size"},     {"batch", "batch_size"},
+    {"wd", "weight_decay"},         {"num_epochs", "epochs"}, {"n_epochs", "epochs"},
+    {"max_epochs", "epochs"},       {"net", "model"},         {"arch", "model"},
+    {"num_workers", "workers"},     {"ps", "servers"},        {"data", "dataset"},
+    {"num_train_epochs", "epochs"}, {"output_dir", "result"}, {"out", "result"},
+    {"nodes", "systems"},           {"workers", "systems"},   {"hosts", "systems"},
+    {"script", "main"},             {"entrypoint", "main"},   {"command", "main"},
+    {"cmd", "main"},                {"run", "main"},          {"args", "arguments"},
+    {"env", "environment"},         {"envs", "environment"},  {"workdir", "source"},
+    {"working_dir", "source"},      {"docker", "image"},      {"container", "image"}};
 
 }  // namespace
 
 std::string suggestion(std::string_view name, const std::vector<std::string>& names) {
-  if (const std::string_view whole = unabbreviated(name);
-      !whole.empty() && std::find(names.begin(), names.end(), whole) != names.end())
-    return std::string(whole);
+  for (const auto& [habit, here] : kHabits)
+    if (equal_ignoring_case(habit, name) && std::find(names.begin(), names.end(), here) != names.end())
+      return std::string(here);
   std::string found = nearest(name, names);
   if (!found.empty() || name.size() < 3) return found;
   std::vector<std::string> having;

@@ -1,6 +1,9 @@
 // What to say about an error in a `radl 2` file: mistakes that have a message of their own, and what was
 // expected.
+#include <fmt/format.h>
+
 #include "common/text.h"
+#include "compiler/resources/resource_schema.h"
 #include "compiler/syntax/radl2_tokens.h"
 #include "compiler/syntax/words.h"
 
@@ -21,7 +24,7 @@ bool in_index(std::string_view line) {
 }
 
 // What other languages call a block.
-std::string_view block_here(std::string_view word) {
+std::string block_here(std::string_view word) {
   static constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
       {"variable", "`input NAME ( type = string, default = 'x' )`"},
       {"parameter", "`input NAME ( type = string, default = 'x' )`"},
@@ -43,9 +46,13 @@ std::string_view block_here(std::string_view word) {
       {"provider", "the cloud after the number, `deploy worker 2 ec2`, or `--cloud`"},
       {"for", "`each NAME in LIST ( ... )`"},
       {"foreach", "`each NAME in LIST ( ... )`"},
-      {"check", "`assert ( condition, 'message' )`"}};
+      {"check", "`assert ( condition, 'message' )`"},
+      {"task", "`configure NAME ( program 'NAME' ( ... ) )`"},
+      {"job", "`configure NAME ( program 'NAME' ( ... ) )`"}};
+  if (ir::find_resource_type(word) != nullptr)
+    return fmt::format("a resource of a configure: `configure NAME ( {} 'NAME' ( ... ) )`", word);
   for (const auto& [other, ours] : kOthers)
-    if (other == word) return ours;
+    if (other == word) return std::string(ours);
   return {};
 }
 
@@ -199,10 +206,10 @@ bool Radl2Tokens::mistake_of_block(const Token& found) {
   bool block = level().inside == Inside::Blocks && level().words <= 1 && last_ == RADL2_NAME;
   if (block && found.kind == RawKind::Name) {
     Diagnostic& d = unknown_block(text(found), found.span, radl2_blocks());
-    if (std::string_view ours = block_here(text(found)); !ours.empty()) {
+    if (std::string ours = block_here(text(found)); !ours.empty()) {
       d.label.clear();
       d.fixes.clear();
-      d.with_help("here it is " + std::string(ours));
+      d.with_help("here it is " + ours);
     }
     return true;
   }

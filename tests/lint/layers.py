@@ -30,7 +30,7 @@ LAYERS = {
     "compiler/resources": ["common/"],
     "compiler/ir": ["common/", "compiler/resources"],
     "compiler/diag": ["common/", "compiler/source"],
-    "compiler/syntax": ["common/", "compiler/diag", "compiler/source"],
+    "compiler/syntax": ["common/", "compiler/diag", "compiler/resources", "compiler/source"],
     "compiler/eval": [*FRONT, *IR, "compiler"],  # compile.h has the options: a circle
     "compiler/compat/yaml": ["common/", "compiler/eval"],
     "compiler/check": [*FRONT, *IR, "compiler/eval", "compiler/compat/yaml"],

@@ -54,6 +54,8 @@ TEST(Suggestion, KnowsHabitsAndWordsOfNames) {
   EXPECT_EQ(suggestion("accuracy", {"test_accuracy", "train_accuracy"}), "") << "which one?";
   EXPECT_EQ(suggestion("lr", {"epochs", "learning_rate"}), "learning_rate");
   EXPECT_EQ(suggestion("lr", {"epochs"}), "") << "only what exists";
+  EXPECT_EQ(suggestion("workers", {"main", "systems"}), "systems");
+  EXPECT_EQ(suggestion("num_workers", {"systems", "workers"}), "workers");
 }
 
 }  // namespace radl
