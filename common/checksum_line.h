@@ -1,6 +1,6 @@
-// Lines as `sha256sum` prints and reads them: "DIGEST  NAME". A name with a backslash, a newline or a
-// carriage return is written with \\, \n and \r, and its line begins with a backslash (GNU coreutils manual,
-// "md5sum invocation").
+// Lines in the format of `sha256sum`: "DIGEST  NAME". A line whose name contains a backslash, newline or
+// carriage return begins with a backslash and escapes them as \\, \n and \r (GNU coreutils manual, "md5sum
+// invocation").
 #pragma once
 
 #include <optional>
@@ -13,9 +13,9 @@ struct ChecksumLine {
   std::string digest, name;
 };
 
-// Without a newline at its end.
+// Without a trailing newline.
 std::string checksum_line(std::string_view digest, std::string_view name);
-// nullopt: it is none of SHA-256.
+// nullopt if the line is not a SHA-256 checksum line.
 std::optional<ChecksumLine> read_checksum_line(std::string_view line);
 
 }  // namespace radl

@@ -1,4 +1,4 @@
-// A client's certificate and its private key as people have them in a file, as one PEM text that is plain.
+// Loads a client's certificate and private key from a file as one unencrypted PEM text.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace radl {
 
-// `file`: PEM (the key may be encrypted, PKCS#8) or PKCS#12. Private key first, then its certificate.
-// Invalid: the password is wrong or lacks, or what the file has not; nothing of it is in the error, which
-// names `what`
-// ("AZURE_CLIENT_CERTIFICATE_PATH: /home/me/client.pfx").
+// `file`: PEM (the key may be encrypted, PKCS#8) or PKCS#12. Returns the private key followed by
+// its certificate. Invalid: the password is wrong or missing, or the file lacks a part. The error
+// names `what` ("AZURE_CLIENT_CERTIFICATE_PATH: /home/me/client.pfx") and contains nothing of the
+// file.
 Result<std::string> plain_certificate(const std::string& file, const std::string& password,
                                       const std::string& what);
 

@@ -1,4 +1,4 @@
-// Time that passes, for durations: never set back.
+// Monotonic time for durations: never set back.
 #pragma once
 
 #include <time.h>
@@ -13,8 +13,8 @@ inline double seconds_since(SteadyClock::time_point begin) {
   return std::chrono::duration<double>(SteadyClock::now() - begin).count();
 }
 
-// What the calling thread (CLOCK_THREAD_CPUTIME_ID) or the process (CLOCK_PROCESS_CPUTIME_ID) has computed so
-// far.
+// CPU seconds used so far by the calling thread (CLOCK_THREAD_CPUTIME_ID) or the process
+// (CLOCK_PROCESS_CPUTIME_ID).
 inline double processor_seconds(clockid_t clock) {
   struct timespec t {};
   ::clock_gettime(clock, &t);

@@ -1,4 +1,4 @@
-// CRC-32C (Castagnoli; RFC 3720 appendix B.4), with the processor's instruction where it has one.
+// CRC-32C (Castagnoli; RFC 3720 appendix B.4). Uses the processor's instruction if available.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace radl {
 
-// `before`: the result over what came before, to go on.
+// `before`: the result for the preceding bytes, to continue from.
 uint32_t crc32c(std::string_view bytes, uint32_t before = 0);
 
 }  // namespace radl

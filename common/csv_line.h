@@ -1,4 +1,4 @@
-// One line of comma-separated text (RFC 4180, without line breaks inside of fields).
+// Parses one line of comma-separated text (RFC 4180, without line breaks inside fields).
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace radl {
 
 class CsvLine {
  public:
-  // The fields stay valid until the next split and as long as `line` does. Spaces around a field are left
-  // out; a field in double quotes may hold commas, and "" for a quote.
+  // The fields stay valid until the next split and while `line` is alive. Spaces around a field are dropped.
+  // A field in double quotes may contain commas, and "" for a quote.
   void split(std::string_view line) {
     fields_.clear();
     unescaped_.clear();

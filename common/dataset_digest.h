@@ -1,4 +1,4 @@
-// A dataset's content as one digest, found again quickly: files that have not changed are not read again.
+// Digest of a dataset's content. A cache avoids reading unchanged files again.
 #pragma once
 
 #include <string>
@@ -9,15 +9,16 @@
 
 namespace radl {
 
-// SHA-256 of each file, in the order of `files`. What was found is noted in `cache`/digests (user_cache()) by
-// size, times and inode; a file that was changed less than two seconds before it was read is not noted, since
-// its times could stay the same over another change. `cache` empty: everything is read.
+// SHA-256 of each file, in the order of `files`. Caches results in `cache`/digests (user_cache()) by size,
+// times and inode. Does not cache a file that changed less than two seconds before it was read, because
+// another change could leave its times equal. An empty `cache` disables caching.
 Result<std::vector<std::string>> file_digests(const DatasetFiles& dataset, const std::string& cache);
 
-// SHA-256 over the lines "SHA256 NAME\n" of all files. Permissions and times do not count.
+// SHA-256 over the lines "SHA256 NAME\n" of all files. Ignores permissions and times.
 std::string content_digest(const DatasetFiles& dataset, const std::vector<std::string>& digests);
 
-// $XDG_CACHE_HOME/radl, else .cache/radl in the user's home (HOME, or what the system says); "": no home.
+// $XDG_CACHE_HOME/radl, else .cache/radl in the user's home (HOME, or the system's entry); "" if there is no
+// home.
 std::string user_cache(const Lookup& environment);
 
 }  // namespace radl

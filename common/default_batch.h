@@ -1,4 +1,4 @@
-// The batch of a training that names none: the engine takes it, and forecasts count with it.
+// The default batch size, shared by the engine and forecasts.
 #pragma once
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 
 namespace radl {
 
-// Images in one worker's step, for a training part of so many images (0: unknown). 128, and fewer for a small
-// part: the largest power of two that gives an epoch 16 steps, but at least 8 where there are as many.
+// Images per step of one worker, for a training part of `images` images (0: unknown). 128 by default. For a
+// small part: the largest power of two that gives an epoch 16 steps, but at least 8 if the part has as many.
 inline int default_batch(uint64_t images) {
   constexpr uint64_t kMost = 128, kLeast = 8, kStepsOfAnEpoch = 16;
   if (images == 0) return kMost;

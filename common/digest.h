@@ -23,7 +23,7 @@ std::string random_bytes(size_t n);
 // Compares in constant time.
 bool equal_secret(std::string_view a, std::string_view b);
 
-// Hashes what arrives in pieces.
+// Computes the hash of data that arrives in pieces.
 class Sha256 {
  public:
   Sha256();
@@ -31,14 +31,14 @@ class Sha256 {
   Sha256(Sha256&&) noexcept;
   Sha256& operator=(Sha256&&) noexcept;
   void update(std::string_view bytes);
-  std::string finish_hex();  // once
+  std::string finish_hex();  // call once
 
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 
-// SHA-256 of a file's content, read in pieces.
+// SHA-256 of a file's content. Reads the file in chunks.
 Result<std::string> sha256_file(const std::string& path);
 
 }  // namespace radl

@@ -1,5 +1,5 @@
-// The environment variables that one user's work sees. A value, so that one process can serve several users,
-// each with credentials, homes and proxies of their own.
+// The environment variables of one user. A value type, so that one process can serve several users with
+// different credentials, homes and proxies.
 #pragma once
 
 #include <functional>
@@ -10,10 +10,10 @@
 
 namespace radl {
 
-// The value of a variable; "" if it is not set. An Environment is one.
+// Returns the value of a variable; "" if not set. An Environment is a Lookup.
 using Lookup = std::function<std::string(const std::string& name)>;
 
-// Copies share the variables. Thread-safe: nothing changes them.
+// Copies share the variables. Immutable and thread-safe.
 class Environment {
  public:
   using Variables = std::map<std::string, std::string>;
@@ -21,23 +21,23 @@ class Environment {
   Environment() = default;  // no variables
   explicit Environment(Variables variables);
 
-  // Without line ends after it, as `export KEY="$(cat FILE)"` and secrets of containers leave them; "" if the
+  // Strips trailing line ends, as left by `export KEY="$(cat FILE)"` and container secrets. "" if the
   // variable is not set.
   std::string operator()(const std::string& name) const;
   bool has(const std::string& name) const;
-  const Variables& variables() const;  // as they are written
-  // The same with one variable set to another value.
+  const Variables& variables() const;  // unchanged values
+  // Returns a copy with one variable set to another value.
   Environment with(const std::string& name, std::string value) const;
 
  private:
   std::shared_ptr<const Variables> variables_;  // null: none
 };
 
-// The environment of this process at the time of the call. For the front ends, which belong to one user;
-// everything below them gets an Environment.
+// The environment of this process at the time of the call. Only front ends, which belong to one user, call
+// it; all code below them receives an Environment.
 Environment environment_of_process();
 
-// The first of these variables that has a value, without blanks around it; "" if none has.
+// Value of the first of these variables that is set and not blank, trimmed; "" if none is.
 std::string first_set(const Lookup& environment, std::initializer_list<const char*> names);
 
 }  // namespace radl

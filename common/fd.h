@@ -1,4 +1,4 @@
-// A file descriptor that somebody owns: closed with its owner.
+// Owner of a file descriptor, which its destructor closes.
 #pragma once
 
 #include <unistd.h>
@@ -11,7 +11,7 @@ class Fd {
   ~Fd() { reset(); }
   Fd(const Fd&) = delete;
   Fd& operator=(const Fd&) = delete;
-  // Closes what it has, and owns `fd` from now on; -1: nothing.
+  // Closes the current descriptor and takes ownership of `fd`; -1: none.
   void reset(int fd = -1) {
     if (fd_ >= 0) ::close(fd_);
     fd_ = fd;

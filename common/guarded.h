@@ -1,4 +1,4 @@
-// Exceptions as values: what work on a thread throws must not end the program.
+// Converts exceptions to values, so that an exception on a thread cannot end the program.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@
 
 namespace radl {
 
-// In a catch block: what was thrown. Quota for memory and for threads that cannot be had, else Internal.
+// Call in a catch block. Converts the exception: Quota if memory or threads are exhausted, else Internal.
 Status status_of_exception() noexcept;
 
-// The call's own Status, or what it threw.
+// Returns the call's own Status, or the converted exception.
 template <class Call>
 Status guarded(Call&& call) {
   try {
@@ -23,14 +23,14 @@ Status guarded(Call&& call) {
   }
 }
 
-// Threads that are joined when this goes, however it goes.
+// Joins its threads on destruction.
 class Threads {
  public:
   Threads() = default;
   ~Threads() { join(); }
   Threads(const Threads&) = delete;
   Threads& operator=(const Threads&) = delete;
-  // Quota where this machine gives no more threads, or no memory for one. `work` must not throw.
+  // Quota if the system has no thread or memory left. `work` must not throw.
   template <class Work>
   Status start(Work&& work) {
     return guarded([&]() -> Status {
@@ -48,8 +48,8 @@ class Threads {
   std::vector<std::thread> threads_;
 };
 
-// Calls work(0) .. work(count - 1) on this thread and up to `width` - 1 others (fewer where no more can be
-// had). The status of the first index that failed or threw; the others are called all the same.
+// Calls work(0) .. work(count - 1) on this thread and up to `width` - 1 others (fewer if the system has no
+// more). Calls every index even after a failure; returns the status of the lowest index that failed or threw.
 Status for_each_parallel(size_t count, size_t width, const std::function<Status(size_t)>& work);
 
 }  // namespace radl

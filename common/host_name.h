@@ -1,4 +1,4 @@
-// Names of hosts as RFC 1123 (2.1) and RFC 952 allow them: labels of letters, digits and '-' joined by dots.
+// Host names by RFC 1123 (2.1) and RFC 952: labels of letters, digits and '-' joined by dots.
 #pragma once
 
 #include <cstddef>
@@ -8,13 +8,13 @@
 
 namespace radl {
 
-// What is wrong with a name: byte range in it and a message.
+// Describes an invalid name: byte range in it and a message.
 struct HostNameFault {
   size_t begin = 0, end = 0;
   std::string message;
 };
 
-// nullopt when `name` is a host name. In a `pattern` "#N#" stands for a number (RADL's numbers of nodes).
+// nullopt if `name` is a valid host name. In a `pattern`, "#N#" stands for a number (RADL's node numbers).
 std::optional<HostNameFault> host_name_fault(std::string_view name, bool pattern = false);
 
 }  // namespace radl

@@ -1,4 +1,4 @@
-// Text of others in pages of ours.
+// Escapes untrusted text for generated pages.
 #pragma once
 
 #include <string>
@@ -6,14 +6,15 @@
 
 namespace radl {
 
-// For element content and quoted attribute values, of HTML and SVG (HTML Living Standard, 13.3).
+// Escapes for element content and quoted attribute values of HTML and SVG (HTML Living Standard, 13.3).
 std::string escape_html(std::string_view text);
 
-// For a line of GitHub's and GitLab's Markdown (GFM 6.1, 6.6): nothing of it is markup, a link, a mention or
-// a cell's end; line breaks become spaces. Markdown takes HTML, so that is escaped as well.
+// Escapes for a line of GitHub's and GitLab's Markdown (GFM 6.1, 6.6), so that the text cannot form markup,
+// links, mentions or the end of a table cell. Line breaks become spaces. Escapes HTML too, since Markdown
+// allows it.
 std::string escape_markdown(std::string_view text);
 
-// A code span that shows the text as it is, also in a cell of a table.
+// Returns a code span with the exact text. Safe in a table cell.
 std::string markdown_code(std::string_view text);
 
 }  // namespace radl

@@ -1,4 +1,4 @@
-// Names and numbers of machine-readable reports as people read them.
+// Formats names and numbers of machine-readable reports for people.
 #pragma once
 
 #include <string>
@@ -14,14 +14,14 @@ std::string grouped(double number);
 std::string counted(size_t count, std::string_view noun);
 // "61.4 MiB".
 std::string bytes_text(double bytes);
-// Integers without a point, others with six digits at most: "4", "0.125".
+// Integers without a decimal point, other numbers with at most six digits: "4", "0.125".
 std::string plain_number(double value);
-// A size as somebody asked for it: "4 GiB", "1.5 TiB".
+// A requested size: "4 GiB", "1.5 TiB".
 std::string size_text(double bytes);
 
-// "data_wait_seconds" -> "waiting for data"; a key that is not known loses its underscores and its unit.
+// "data_wait_seconds" -> "waiting for data". An unknown key loses its underscores and its unit.
 std::string human_label(std::string_view key);
-// The number of `key` with the unit that its name says, and no more digits than mean something.
+// Formats `number` with the unit that `key` implies, and only significant digits.
 std::string human_number(std::string_view key, double number);
 
 }  // namespace radl

@@ -1,7 +1,7 @@
-// Patterns that leave files out of a folder, in the form of git's .gitignore. Pure: nothing is read.
+// Patterns that exclude files of a folder, in the syntax of git's .gitignore. Pure: reads no files.
 //
-// docs/programs.md, "What is brought", says what a pattern means. Where a folder is left out, all below it
-// is: no later `!` takes that back, as with git.
+// docs/programs.md, "What is brought", explains the patterns. Excluding a folder excludes everything below
+// it: as in git, no later `!` includes it again.
 #pragma once
 
 #include <bitset>
@@ -16,24 +16,24 @@ namespace radl {
 class IgnoreRules {
  public:
   IgnoreRules() = default;
-  // Of several patterns that match, the last decides. Invalid: one that could match nothing, with its text.
+  // The last matching pattern decides. Invalid: a pattern that could match nothing; the error quotes it.
   static Result<IgnoreRules> of(const std::vector<std::string>& patterns);
 
   bool empty() const { return rules_.empty(); }
-  // `path` is relative to the folder, with '/' between its parts.
+  // `path` is relative to the folder, with '/' as separator.
   bool leaves_out(std::string_view path, bool is_folder) const;
-  // The same for a walk from the top, which does not enter what is left out: the folders above are not looked
-  // at.
+  // Same for a top-down walk that never enters excluded folders: does not check the parent
+  // folders.
   bool leaves_out_within(std::string_view path, bool is_folder) const;
 
  private:
-  // What one part of a pattern matches.
+  // One element of a compiled pattern.
   struct Piece {
     enum class Kind {
       Byte,     // `byte`
-      Any,      // one byte but '/'
+      Any,      // any byte except '/'
       OneOf,    // one byte of `set`
-      Name,     // any bytes but '/': *
+      Name,     // any bytes except '/': *
       Path,     // any bytes: ** at an end
       Folders,  // nothing, or any bytes and '/': **/
     } kind;
@@ -53,7 +53,7 @@ class IgnoreRules {
   std::vector<Rule> rules_;
 };
 
-// The patterns of a file's text: without comments and empty lines.
+// The patterns in an ignore file, without comments and empty lines.
 std::vector<std::string> ignore_patterns_in(std::string_view text);
 
 }  // namespace radl

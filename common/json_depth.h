@@ -1,11 +1,11 @@
-// How deep a text of JSON is nested, before anything parses it: copying and freeing what was parsed recurses.
+// Nesting depth of a JSON text. Check it before parsing, since copying and freeing parsed values recurses.
 #pragma once
 
 #include <string_view>
 
 namespace radl {
 
-// Lists and objects within each other, at most. Of a text that is not JSON: any number.
+// Maximum nesting of lists and objects. Any number if the text is not JSON.
 int json_depth(std::string_view text);
 
 }  // namespace radl

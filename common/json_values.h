@@ -1,4 +1,4 @@
-// Values of JSON that somebody else wrote: of the kind that is asked for, or nothing.
+// Accessors for untrusted JSON: the value if it has the expected type, else a default.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,24 +8,24 @@
 
 namespace radl::json {
 
-// null if the text is not JSON, or is nested deeper than any service's answer.
+// null if the text is not JSON or is nested deeper than any real response.
 nlohmann::json parse_json(std::string_view text);
-// A member of an object; null where it is none, or has none of that name.
+// A member of an object; null if `object` is not an object or lacks the member.
 const nlohmann::json& member(const nlohmann::json& object, const std::string& name);
 // The elements of a list; empty if the value is not a list.
 const nlohmann::json& list_of(const nlohmann::json& object, const std::string& name);
-// A text; "" where it is none.
+// A string; "" if the value is not a string.
 std::string text_of(const nlohmann::json& object, const std::string& name);
-// A finite number; `otherwise` where it is none.
+// A finite number; `otherwise` if the value is not one.
 double number_of(const nlohmann::json& object, const std::string& name, double otherwise = 0);
 bool flag_of(const nlohmann::json& object, const std::string& name, bool otherwise = false);
 
-// JSON has no number that is infinite or not a number. Radl writes such a number as Protocol Buffers does, as
-// one of the texts "NaN", "Infinity" and "-Infinity". Replaces all of them within the value, before dump().
+// JSON cannot represent infinities and NaN. Replaces each in the value with the text "NaN", "Infinity" or
+// "-Infinity", as Protocol Buffers does. Call before dump().
 void spell_non_finite(nlohmann::json& value);
 void spell_non_finite(nlohmann::ordered_json& value);
-// The number, from one of those texts too; null, as which dump() writes them alone, reads as NaN. Nothing if
-// the value is none of these.
+// Reads a number or one of those texts. Reads null, which dump() writes for all three, as NaN. nullopt for
+// any other value.
 std::optional<double> read_number(const nlohmann::json& value);
 std::optional<double> read_number(const nlohmann::ordered_json& value);
 

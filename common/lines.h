@@ -1,4 +1,5 @@
-// Lines out of a stream that comes in pieces, in bounded memory: what a line has beyond the limit is dropped.
+// Splits a stream that arrives in pieces into lines, in bounded memory. Drops the part of a line over the
+// limit.
 #pragma once
 
 #include <string>
@@ -10,7 +11,7 @@ class Lines {
  public:
   explicit Lines(size_t longest) : longest_(longest) {}
 
-  // Calls take(line, cut) for each line that is whole now; `cut`: it had more.
+  // Calls take(line, cut) for each complete line. `cut`: part of the line was dropped.
   template <class Take>
   void add(std::string_view piece, Take&& take) {
     for (size_t end; (end = piece.find('\n')) != std::string_view::npos; piece.remove_prefix(end + 1)) {
@@ -19,7 +20,7 @@ class Lines {
     }
     hold(piece);
   }
-  // At the end of the stream: a last line may lack its newline.
+  // Call at the end of the stream. Passes on a last line without a newline.
   template <class Take>
   void end(Take&& take) {
     if (!held_.empty()) give(take);

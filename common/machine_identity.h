@@ -1,8 +1,8 @@
-// Whether work for a user may take credentials that belong to the computer it runs on and not to the user:
-// the identity that a cloud gives a virtual machine, and files of the whole computer or of the folder that
-// the process runs in.
+// Whether work for a user may use credentials of the computer instead of the user: a virtual machine's cloud
+// identity, machine-wide files, and files in the folder that the process runs in.
 //
-// A service closes this for all users but its own. AWS has a variable of its own for the same:
+//
+// A service disables this for all users but its own. AWS has its own variable for the same purpose:
 // AWS_EC2_METADATA_DISABLED.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace radl {
 
-inline constexpr const char* kMachineIdentity = "RADL_MACHINE_IDENTITY";  // "off"; else it may be used
+inline constexpr const char* kMachineIdentity = "RADL_MACHINE_IDENTITY";  // "off" forbids it
 
 inline bool machine_identity_is_open(const Lookup& environment) {
   return environment(kMachineIdentity) != "off";

@@ -1,4 +1,4 @@
-// A file that appears under its name only when it is complete.
+// A file that appears under its name only after it is complete.
 #pragma once
 
 #include <string>
@@ -8,33 +8,33 @@
 
 namespace radl {
 
-// Until commit() the file has no name where the file system can do that (O_TMPFILE), so that a killed process
-// leaves nothing; elsewhere it is PATH.tmp-XXXXXXXX.
+// Until commit(), the file has no name if the file system supports that (O_TMPFILE), so a killed process
+// leaves nothing behind. Otherwise it is PATH.tmp-XXXXXXXX.
 class NewFile {
  public:
   NewFile() = default;
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
   ~NewFile();
-  // Permissions are `mode` less the user's umask.
+  // The permissions are `mode` less the umask.
   Status create(const std::string& path, unsigned mode = 0666);
   Status write(std::string_view bytes);
-  // Exactly these permissions, whatever the umask.
+  // Sets exactly these permissions, ignoring the umask.
   Status set_mode(unsigned mode);
-  // Under which this process, and others of the same user, reach the content before it has its name.
+  // A path by which processes of the same user can read the content before commit().
   std::string content_path() const;
   int descriptor() const { return fd_; }
-  // Syncs the content, gives it its name in place of what has it, and syncs the folder.
+  // Syncs the content, moves it to its name, replacing any existing file, and syncs the folder.
   Status commit();
 
  private:
   Status give_name();
 
-  std::string path_, temporary_;  // temporary_: "" while it has no name
+  std::string path_, temporary_;  // temporary_: "" for an unnamed file
   int fd_ = -1;
 };
 
-// What a user gets to see: a whole file with the permissions that the user's umask leaves.
+// Writes a complete file for a user, with the permissions that the umask allows.
 Status write_user_file(const std::string& path, std::string_view content);
 
 }  // namespace radl

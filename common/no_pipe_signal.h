@@ -1,4 +1,4 @@
-// Keeps SIGPIPE away from one thread.
+// Suppresses SIGPIPE in one thread.
 #pragma once
 
 #include <pthread.h>
@@ -8,9 +8,9 @@
 
 namespace radl {
 
-// While one lives, a write to a pipe or socket whose other end is closed fails with EPIPE and ends nobody,
-// whatever the process does about SIGPIPE: the signal is blocked for this thread, and one that came meanwhile
-// is taken away.
+// While an instance exists, writing to a pipe or socket whose other end is closed fails with EPIPE
+// instead of ending the process. The signal is blocked for this thread; the destructor discards a pending
+// one.
 class NoPipeSignal {
  public:
   NoPipeSignal() {

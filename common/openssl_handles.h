@@ -1,4 +1,4 @@
-// OpenSSL's objects, freed by their owner.
+// Owning handles for OpenSSL objects.
 #pragma once
 
 #include <openssl/bio.h>
@@ -22,7 +22,7 @@ using Key = std::unique_ptr<EVP_PKEY, Freed<EVP_PKEY_free>>;
 using Digesting = std::unique_ptr<EVP_MD_CTX, Freed<EVP_MD_CTX_free>>;
 using Certificate = std::unique_ptr<X509, Freed<X509_free>>;
 
-// Reads a text that outlives it.
+// Returns a reader of `text`, which must outlive it.
 inline Bio reading(const std::string& text) {
   return Bio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
 }

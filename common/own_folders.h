@@ -1,4 +1,4 @@
-// What is no part of a folder that a user sends to nodes: what radlc itself writes there, and caches.
+// Defines what radlc excludes when it sends a user's folder to nodes: its own files, and caches.
 #pragma once
 
 #include <algorithm>
@@ -11,26 +11,26 @@
 namespace radl {
 
 inline constexpr std::string_view kStateFolder = ".radl";
-// Others' own, which they write at any time: trying a program out here, or `git status`, must not make it
-// another one.
+// Caches of other programs, which change at any time. Running a program locally or `git status` must not
+// change its digest.
 inline constexpr std::string_view kCaches[] = {"__pycache__", ".git"};
-inline constexpr std::string_view kResultsMark = ".radl-results";  // a file in a folder of results
-inline constexpr std::string_view kIgnoreFile = ".radlignore";     // a file at the top of a program's source
+inline constexpr std::string_view kResultsMark = ".radl-results";  // marks a folder of results
+inline constexpr std::string_view kIgnoreFile = ".radlignore";     // at the top of a program's source
 
-// What a user's folder is taken to hold.
+// What kind of content a user's folder has.
 enum class Holding {
-  All,      // but for states, which change while it is sent
-  Sources,  // and but for folders of results, which would make each run another program's, and caches
+  All,      // everything but states, which change during the transfer
+  Sources,  // also excludes caches, and results, which would change the program's digest at each run
 };
 
-// And what its user leaves out of it.
+// Adds the files that the user excludes.
 struct Contents {
   Holding holding = Holding::All;
   IgnoreRules ignored = {};
 };
 
-// Whether it holds the state of an infrastructure (docs/state.md), wherever `--state` has put it. The
-// database is not opened for that: closing it again would drop the locks that this process has on it.
+// True if the folder holds an infrastructure's state (docs/state.md), wherever `--state` put it. Does not
+// open the database: closing it again would drop this process's locks on it.
 inline bool is_state(const std::filesystem::path& folder) {
   std::error_code error;
   for (const char* name : {"state.db", "id", "lock"}) {
@@ -39,7 +39,7 @@ inline bool is_state(const std::filesystem::path& folder) {
   return true;
 }
 
-// For a folder inside it that is not a link.
+// For a subfolder that is not a link.
 inline bool is_left_out(const std::filesystem::path& folder, Holding holding) {
   if (folder.filename() == kStateFolder || is_state(folder)) return true;
   if (holding == Holding::All) return false;
@@ -48,8 +48,8 @@ inline bool is_left_out(const std::filesystem::path& folder, Holding holding) {
          std::filesystem::exists(folder / kResultsMark, error);
 }
 
-// Of what is inside, in a walk from the top that does not enter what is no part: whether it is none for one
-// of these reasons. `relative`: to the folder.
+// Classifies an entry in a top-down walk that never enters excluded folders. `relative`: path relative to the
+// folder.
 enum class Belongs { Yes, Never, Ignored };
 inline Belongs belongs(const std::filesystem::directory_entry& entry, const std::string& relative,
                        const Contents& contents) {

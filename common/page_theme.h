@@ -1,12 +1,12 @@
-// The look that every page of radlc shares: the plan and the report as HTML files, and the service's page.
+// The style shared by all of radlc's pages: the plan and the report as HTML files, and the service's page.
 #pragma once
 
 #include <string_view>
 
 namespace radl {
 
-// CSS: colors as variables (light and dark, always light on paper), type, and for `<body class="doc">` the
-// layout of a document: a `.result` on top, tables, `.num` cells with aligned digits, drawings that fit.
+// CSS: color variables (light and dark; always light on paper), type, and the document layout for `<body
+// class="doc">`: a `.result` at the top, tables, `.num` cells with aligned digits, scaled drawings.
 std::string_view page_theme();
 
 }  // namespace radl

@@ -1,16 +1,16 @@
-// How many processors this process may really use.
+// The number of processors available to this process.
 #pragma once
 
 #include <string>
 
 namespace radl {
 
-// The processor time that the process's control groups (cgroups, version 1 or 2) allow it, in cores: 1.5 is a
-// core and a half. 0: no limit. A group's limit holds for all within it, so that the lowest on the way up
-// counts. `root` stands before /proc and /sys (for tests).
+// CPU time limit of the process's control groups (cgroups, version 1 or 2) in cores, such as 1.5. 0: no
+// limit. Nested groups all apply, so the lowest limit counts. Tests pass a `root`, which is prepended to
+// /proc and /sys.
 double processor_quota(const std::string& root = "");
 
-// Cores in the process's affinity mask, but no more than the quota rounded to the nearest; at least 1.
+// Cores in the process's affinity mask, at most the rounded quota, at least 1.
 int usable_cores();
 
 }  // namespace radl

@@ -5,8 +5,8 @@
 
 namespace radl {
 
-// Absolute, or "" if /proc is not mounted. In a relocatable package this is the folder of the loader that
-// started the program (tools/package), from which the package's other files have the places of a usual
+// Absolute path, or "" if /proc is not mounted. In a relocatable package, this is the folder of the loader
+// that started the program (tools/package); the package's other files lie relative to it as in a normal
 // installation.
 std::string program_folder();
 

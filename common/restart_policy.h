@@ -1,5 +1,5 @@
-// Whether and when something that ended before its time is started again: without limit as long as each start
-// lasts, else a few times in a row, each after a longer wait. Pure: the caller tells the time and waits.
+// Decides whether and when to restart something that ended early: any number of times if each start lasts,
+// else a few times in a row with growing waits. Pure: the caller supplies the time and waits.
 #pragma once
 
 #include <algorithm>
@@ -11,12 +11,12 @@ namespace radl {
 struct RestartPolicy {
   using TimePoint = std::chrono::steady_clock::time_point;
 
-  std::chrono::milliseconds first_wait;  // before the second start in a row; doubled for each further one
+  std::chrono::milliseconds first_wait;  // before the second start in a row; doubles with each further one
   std::chrono::milliseconds longest_wait;
-  std::chrono::milliseconds lasting;  // a start that lasted so long begins a new row
-  int most_in_a_row;                  // starts again that did not last
+  std::chrono::milliseconds lasting;  // a start that lasts this long begins a new row
+  int most_in_a_row;                  // limit of restarts that did not last
 
-  // It has ended now. The wait before it is started again; nothing: it is not.
+  // Call when it has ended. Returns the wait before the restart; nullopt: do not restart.
   std::optional<std::chrono::milliseconds> next(TimePoint now) {
     if (started && now - *started >= lasting) row = 0;
     if (row >= most_in_a_row) return std::nullopt;
@@ -28,7 +28,7 @@ struct RestartPolicy {
     return wait;
   }
 
-  std::optional<TimePoint> started = std::nullopt;  // the last time that it was started again
+  std::optional<TimePoint> started = std::nullopt;  // time of the last restart
   int row = 0;
 };
 

@@ -1,4 +1,4 @@
-// Text as one word of a POSIX shell.
+// Quotes text as one word of a POSIX shell.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace radl {
 
-// In single quotes; a quote in it becomes '\''.
+// Uses single quotes; a quote inside becomes '\''.
 std::string shell_quote(std::string_view text);
 
 }  // namespace radl

@@ -1,12 +1,12 @@
-// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014): the same numbers on
-// every computer, unlike <random>'s distributions.
+// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014). Gives the same
+// numbers on every computer, unlike <random>'s distributions.
 #pragma once
 
 #include <cstdint>
 
 namespace radl {
 
-// The bits that follow state `value`; the next state is `value` + kSplitMixStep.
+// Output for state `value`; the next state is `value` + kSplitMixStep.
 inline constexpr uint64_t kSplitMixStep = 0x9e3779b97f4a7c15;
 constexpr uint64_t split_mix64(uint64_t value) {
   value += kSplitMixStep;

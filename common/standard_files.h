@@ -1,11 +1,11 @@
-// The three files that a process is started with.
+// The three standard file descriptors of a process.
 #pragma once
 
 namespace radl {
 
-// Where standard input, output or error is closed, something takes its number that can neither be read nor
-// written: no file or connection that is opened later gets it, and with it what is meant for a terminal.
-// First of all in main().
+// Opens a placeholder for standard input, output or error if it is closed. Otherwise a file or connection
+// opened later would get its number and receive terminal output. The placeholder can be neither read nor
+// written. Call first in main().
 void hold_standard_files();
 
 }  // namespace radl

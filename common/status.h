@@ -1,7 +1,7 @@
-// Status and Result: how a library says that something did not work.
+// Status and Result: how a library reports failures.
 //
-// A code says what the caller can do about it; the text says what happened and what to do. A user's own
-// mistake in a source file is not a Status but a Diagnostic (compiler/diag).
+// A code says what the caller can do; the text says what happened and what to do. A user's mistake in a
+// source file is a Diagnostic (compiler/diag), not a Status.
 #pragma once
 
 #include <cassert>
@@ -17,17 +17,17 @@ enum class Code {
   Ok,
   Invalid,      // the request is wrong: do not repeat it unchanged
   NotFound,     // what was named does not exist
-  Exists,       // what was to be made is already there
-  Conflict,     // somebody else changed or holds it
+  Exists,       // what was to be created already exists
+  Conflict,     // changed or held by another process
   Auth,         // credentials refused, or a host key that does not match
   Quota,        // a limit of the provider or of this computer (disk full, memory)
-  Retry,        // a passing fault: the same call may work later
+  Retry,        // a transient fault: the same call may succeed later
   Timeout,      // a deadline passed
-  Cancelled,    // the user asked to stop
-  Lost,         // the request went out and its answer is unknown: look before repeating
-  Corrupt,      // stored bytes are not what they must be
-  Unsupported,  // this machine, provider or build cannot do it
-  Internal,     // our own fault
+  Cancelled,    // the user requested a stop
+  Lost,         // the request was sent and its response is unknown: check before you repeat it
+  Corrupt,      // stored bytes are invalid
+  Unsupported,  // not possible on this machine, with this provider or in this build
+  Internal,     // a bug in this program
 };
 
 std::string_view code_name(Code code);
@@ -40,16 +40,16 @@ class [[nodiscard]] Status {
   bool ok() const { return code_ == Code::Ok; }
   Code code() const { return code_; }
   const std::string& message() const { return message_; }
-  // What the user can do, one line; may be empty.
+  // One line that says what the user can do; may be empty.
   const std::string& hint() const { return hint_; }
 
-  // By value, as at(): so `x = std::move(x).with_hint(..)` keeps x, where a reference to itself would empty
-  // it.
+  // Returns by value, like at(), so that `x = std::move(x).with_hint(..)` keeps x. Returning a reference
+  // would empty it.
   Status with_hint(std::string hint) && {
     hint_ = std::move(hint);
     return std::move(*this);
   }
-  // Prefixes the message with what was being done: "worker[0]: <message>".
+  // Prefixes the message with its context: "worker[0]: <message>".
   Status at(std::string_view where) && {
     message_.insert(0, std::string(where) + ": ");
     return std::move(*this);

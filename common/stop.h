@@ -1,5 +1,5 @@
-// When to stop: somebody asked for it, or the time is over. One token for both, cheap to copy, good in any
-// thread. Everything that can wait (a transfer, a call over HTTP, a command on a node, a lock, a boot) takes
+// A token that says when to stop: on request or at a deadline. Cheap to copy and thread-safe. Every
+// operation that can wait (a transfer, an HTTP call, a command on a node, a lock, a boot) takes
 // one.
 #pragma once
 
@@ -20,21 +20,21 @@ class Stop {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
 
-  Stop() = default;  // never
-  // `asked` is polled: at every check, and about every 50 ms while somebody sleeps or waits.
+  Stop() = default;  // never stops
+  // Polls `asked` at every check, and about every 50 ms during sleeps and waits.
   static Stop when(std::function<bool()> asked);
 
-  Stop until(TimePoint deadline) const;  // this, and at the deadline if it is earlier
+  Stop until(TimePoint deadline) const;  // also stops at the deadline
   Stop within(std::chrono::milliseconds time) const;
-  Stop or_when(const Stop& other) const;  // this or the other, whichever comes first
+  Stop or_when(const Stop& other) const;  // whichever stops first
 
   bool asked() const;
   TimePoint deadline() const { return deadline_; }
-  // Not below zero; a day at most, so that it can be added to a time.
+  // Remaining time: not negative, and at most a day, so that it can be added to a time.
   std::chrono::milliseconds left() const;
-  // Cancelled or Timeout, or ok while there is time.
+  // Ok while there is time left, else Cancelled or Timeout.
   Status check() const;
-  // Sleeps; at once false when it is time to stop before the end.
+  // Sleeps. Returns false immediately when it is time to stop.
   bool sleep(std::chrono::milliseconds time) const;
 
  private:
@@ -43,11 +43,11 @@ class Stop {
   TimePoint deadline_ = TimePoint::max();
 };
 
-// Where a stop comes from. Its tokens may outlive it.
+// Issues stop tokens. Tokens may outlive their source.
 class StopSource {
  public:
   StopSource();
-  // Wakes all who sleep on a token. Safe in a signal handler and in several threads.
+  // Wakes all threads that sleep on a token. Safe in signal handlers and from several threads.
   void request() noexcept;
   bool requested() const noexcept;
   Stop token() const;
@@ -56,19 +56,19 @@ class StopSource {
   std::shared_ptr<stop_parts::Asked> flag_;
 };
 
-// A run is stopped in two steps, as by Ctrl-C. Asked once: nothing more is begun, what is under way ends well
-// and is recorded. Asked again: that ends now, too.
+// A run stops in two steps, like Ctrl-C. The first request starts nothing new, and lets running work finish
+// and be recorded. The second request also ends running work immediately.
 class Cancellation {
  public:
-  // Safe in a signal handler and in several threads.
+  // Safe in signal handlers and from several threads.
   void request() noexcept {
     (level_.fetch_add(1, std::memory_order_relaxed) == 0 ? finishing_ : now_).request();
   }
   int level() const noexcept { return level_.load(std::memory_order_relaxed); }
   bool stop_starting() const noexcept { return level() >= 1; }
   bool stop_now() const noexcept { return level() >= 2; }
-  Stop finishing() const { return finishing_.token(); }  // from the first request on
-  Stop now() const { return now_.token(); }              // from the second
+  Stop finishing() const { return finishing_.token(); }  // after the first request
+  Stop now() const { return now_.token(); }              // after the second
 
  private:
   std::atomic<int> level_{0};

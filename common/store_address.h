@@ -1,4 +1,4 @@
-// Where objects lie, as users write it. Pure: nothing is asked.
+// Addresses of objects in stores, as users write them. Pure: contacts no server.
 //
 //   s3://BUCKET/KEY       Amazon S3, and servers that speak its protocol
 //   gs://BUCKET/KEY       Google Cloud Storage
@@ -24,7 +24,7 @@ enum class StoreKind { S3, Google, Azure, Swift };
 
 struct StoreAddress {
   StoreKind kind = StoreKind::S3;
-  std::string account_url;  // of an Azure address with its account: "https://ACCOUNT.blob.core.windows.net"
+  std::string account_url;  // for an Azure address with an account: "https://ACCOUNT.blob.core.windows.net"
   std::string container;    // bucket or container
   std::string key;          // the text after the container's '/'; may be empty or end in '/'
 
@@ -32,19 +32,19 @@ struct StoreAddress {
   std::string root() const;
   // "gs://BUCKET/KEY".
   std::string text() const;
-  // "gs/BUCKET", "az/ACCOUNT.blob.core.windows.net/CONTAINER": a folder of its own for each.
+  // A unique folder for each bucket: "gs/BUCKET", "az/ACCOUNT.blob.core.windows.net/CONTAINER".
   std::string folder() const;
 };
 
-// Whether this is one of the addresses above.
+// True for one of the addresses above.
 bool is_store_address(std::string_view text);
-// Invalid: it is none, or no bucket or container can have such a name.
+// Invalid: not such an address, or the name of the bucket or container is not allowed.
 Result<StoreAddress> parse_store_address(std::string_view text);
-// As above, of a folder: without slashes at its end, and without parts that some servers take for others
-// (empty, "." and ".."), control characters, '?', '#' and '\\'.
+// Same for a folder. Strips trailing slashes. Invalid: parts that some servers interpret (empty, "." and
+// ".."), control characters, '?', '#' and '\\'.
 Result<StoreAddress> parse_store_folder(std::string_view text);
-// Whether two who write at the same time can be distinguished there, as a state needs it: not in Swift, whose
-// replicas may each take another one's object.
+// True if the store supports conditional writes, which a state needs to detect concurrent writers. False for
+// Swift, whose replicas may each accept another writer's object.
 bool writes_on_condition(const StoreAddress& address);
 
 }  // namespace radl

@@ -1,4 +1,4 @@
-// What somebody most likely meant who wrote a name that does not exist.
+// Suggests the intended name for a misspelled or unknown one.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace radl {
 
-// The nearest name (text.h). If none is near: what the field usually abbreviates ("learning_rate" for "lr"),
-// or the one that has `name` among the words that '_', '.' and '-' join ("test_accuracy" for "accuracy"); of
-// several, the one that all others begin with. "": nothing fits.
+// Returns the nearest name (text.h). If none is near: the full form of a common abbreviation ("learning_rate"
+// for "lr"), or a name that contains `name` as a word between '_', '.' and '-' ("test_accuracy" for
+// "accuracy"); of several, the one that is a prefix of all others. "": no suggestion.
 std::string suggestion(std::string_view name, const std::vector<std::string>& names);
-// "it has a, b": of more than ten the first ones and their number.
+// "it has a, b": lists up to ten names; beyond that the first ones and the total.
 std::string names_it_has(std::vector<std::string> names);
 
 }  // namespace radl

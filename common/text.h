@@ -1,4 +1,4 @@
-// Small helpers for text that several parts need.
+// Text helpers.
 #pragma once
 
 #include <optional>
@@ -17,17 +17,17 @@ bool equal_ignoring_case(std::string_view a, std::string_view b);
 // "m5.large" by "m5.*": `*` matches any characters, and case does not matter.
 bool matches_pattern(std::string_view text, std::string_view pattern);
 
-// Insertions, deletions, replacements and swaps of neighbours that turn one into the other; stops at `limit`
-// + 1.
+// Number of insertions, deletions, replacements and swaps of neighbours that turn one text into the other.
+// Stops counting at `limit` + 1.
 int edit_distance(std::string_view a, std::string_view b, int limit = 100);
 
-// The candidate that a slip of the finger turns into `name`: at most a third of its length away (and at least
-// one letter). The first of several equally near ones; nullopt when none is near. Ignores case.
+// The candidate that is most likely a typo of `name`: its distance is at most a third of its length (at least
+// one letter). The first of several equally near ones; nullopt if none is near. Ignores case.
 std::optional<std::string_view> nearest_name(std::string_view name,
                                              std::span<const std::string_view> candidates);
 std::optional<std::string> nearest_name(std::string_view name, const std::vector<std::string>& candidates);
 
-// The same, "" when none is near.
+// Same; "" if none is near.
 std::string nearest(std::string_view word, const std::vector<std::string>& names);
 
 // 'a', 'b' or 'c'; at most `most` of them.

@@ -1,4 +1,4 @@
-// Line-wise differences of two texts: what plans and `fmt --diff` show, and formatting edits in editors.
+// Line-based differences of two texts, for plans, `fmt --diff` and formatting edits in editors.
 #pragma once
 
 #include <cstddef>
@@ -8,25 +8,25 @@
 
 namespace radl {
 
-// Lines [old_begin, old_end) become lines [new_begin, new_end); numbers from 0.
+// Lines [old_begin, old_end) become lines [new_begin, new_end), counted from 0.
 struct LineChange {
   size_t old_begin = 0, old_end = 0;
   size_t new_begin = 0, new_end = 0;
   bool operator==(const LineChange&) const = default;
 };
 
-// Lines with their newline; the last may lack it. Views into the text.
+// Lines with their newline; the last may lack one. Views into `text`.
 std::vector<std::string_view> split_lines(std::string_view text);
 
-// In order, never touching each other. Shortest (Myers 1986) while the texts are alike; where they differ in
-// thousands of lines, some unchanged ones may count as changed.
+// In order, never adjacent. Minimal (Myers 1986) for similar texts. If thousands of lines differ, some
+// unchanged lines may count as changed.
 std::vector<LineChange> diff_lines(const std::vector<std::string_view>& before,
                                    const std::vector<std::string_view>& after);
 
-// The hunks of `diff -u` with `context` unchanged lines around each change; "" when equal.
+// The hunks of `diff -u` with `context` unchanged lines around each change; "" if equal.
 std::string diff_hunks(std::string_view before, std::string_view after, size_t context = 3);
 
-// The same below a header that names both sides. `patch` reads it.
+// Same, with a header that names both sides. `patch` can read it.
 std::string unified_diff(std::string_view before, std::string_view after, std::string_view before_name,
                          std::string_view after_name);
 

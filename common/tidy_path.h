@@ -1,4 +1,4 @@
-// Paths as a user would write them.
+// Normalizes paths for display.
 #pragma once
 
 #include <string>
@@ -6,11 +6,11 @@
 
 namespace radl {
 
-// The path without `./`, `a/../` and doubled slashes, where it still names the same file then: behind a
-// linked folder `..` is the folder above the link's target.
+// Removes `./`, `a/../` and doubled slashes if the path then still names the same file: after a linked
+// folder, `..` is the parent of the link's target.
 std::string tidy_path(const std::string& path);
 
-// Whether a part of it is "..".
+// True if a part of the path is "..".
 bool goes_up(std::string_view path);
 
 }  // namespace radl

@@ -1,4 +1,4 @@
-// Order and cycles of a graph that is given by what each vertex waits for.
+// Topological order and cycles of a graph, given by the predecessors of each vertex.
 #pragma once
 
 #include <cstddef>
@@ -7,17 +7,17 @@
 
 namespace radl {
 
-// waits[v]: the vertices that come before v, each below waits.size().
+// waits[v] lists the predecessors of v, each less than waits.size().
 using Waits = std::vector<std::vector<size_t>>;
 
-// Every vertex after all that it waits for; of those that may come next, the one that `earlier` puts first.
-// Vertices on a cycle, and all after one, are missing.
+// Returns every vertex after all its predecessors. Among the available vertices, `earlier` decides which
+// comes first. Omits vertices on a cycle and all their successors.
 std::vector<size_t> topological_order(const Waits& waits,
                                       const std::function<bool(size_t, size_t)>& earlier = std::less<>());
 
-// One cycle for each group of vertices that all wait for each other, in the order of the groups' least
-// vertices. A cycle begins with that vertex and is the shortest one through it: each waits for the next, the
-// last for the first. A vertex that only waits for a cycle is in none.
+// Returns one cycle for each group of vertices that all depend on each other, ordered by the smallest vertex
+// of each group. A cycle begins with that vertex and is the shortest one through it: each vertex waits for
+// the next, the last for the first. Omits vertices that only depend on a cycle.
 std::vector<std::vector<size_t>> find_cycles(const Waits& waits);
 
 }  // namespace radl

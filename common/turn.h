@@ -1,4 +1,4 @@
-// Locks whose waiting ends at a stop.
+// Locks that can be waited for until a stop.
 #pragma once
 
 #include <fcntl.h>
@@ -19,7 +19,7 @@ namespace radl {
 
 inline constexpr std::chrono::milliseconds kTurnGlance{50};
 
-// One thread at a time. Cancelled or Timeout: `stop` came first.
+// Locks the mutex. Cancelled or Timeout: `stop` came first.
 inline Result<std::unique_lock<std::timed_mutex>> take_turn(std::timed_mutex& mutex, const Stop& stop) {
   std::unique_lock<std::timed_mutex> lock(mutex, std::defer_lock);
   while (!lock.try_lock_for(kTurnGlance)) {
@@ -28,8 +28,8 @@ inline Result<std::unique_lock<std::timed_mutex>> take_turn(std::timed_mutex& mu
   return lock;
 }
 
-// One thread of this process at a time for each key, such as a folder: whoever works on another key is not
-// held up. Nothing is kept of a key that nobody has or waits for.
+// Admits one thread of this process at a time per key, such as a folder. Other keys are independent. Frees
+// the entry of a key that is neither held nor awaited.
 class KeyTurn {
  public:
   // Cancelled or Timeout: `stop` came first.
@@ -45,7 +45,7 @@ class KeyTurn {
   std::unique_lock<std::timed_mutex> held_;
 };
 
-// One process at a time: holds flock(2) on a file, which is made where it is not there, while it lives.
+// Admits one process at a time: holds flock(2) on a file, which it creates if missing.
 class FileTurn {
  public:
   // Cancelled or Timeout: `stop` came first.

@@ -1,4 +1,4 @@
-// What people write: text files of any editor, and values of environment variables.
+// Reads user input: text files of any editor, and values of environment variables.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace radl {
 
-// The text without a UTF-8 byte order mark at its beginning.
+// Returns the text without a leading UTF-8 byte order mark.
 std::string_view without_mark(std::string_view text);
 
-// A text file without its byte order mark. Invalid: it is in UTF-16, as PowerShell's `>` writes it. Else as
-// read_file().
+// Reads a text file without its byte order mark. Invalid: it is UTF-16, as PowerShell's `>` writes. Other
+// errors as for read_file().
 Result<std::string> read_user_text(const std::string& path, size_t limit);
 
-// Auth, which names the variable: its value has a line break or another control character in it.
+// Auth, naming the variable, if its value contains a line break or another control character.
 Status check_one_line(std::string_view variable, std::string_view value);
 
 }  // namespace radl

@@ -1,5 +1,5 @@
-// A YAML document as libyaml reads it: nodes with their places in the text. An alias is the node that it
-// names.
+// A YAML document parsed by libyaml: nodes with their positions in the text. An alias is the node that it
+// refers to.
 #pragma once
 
 #include <cstddef>
@@ -23,15 +23,15 @@ class YamlNode {
     size_t line = 1, column = 1;  // columns in characters
   };
 
-  bool is_scalar() const;  // null as well
+  bool is_scalar() const;  // including null
   bool is_null() const;
   bool is_list() const;
   bool is_map() const;
   bool flow() const;         // a list in brackets, a map in braces
-  std::string text() const;  // of a scalar; empty for all else
+  std::string text() const;  // of a scalar, else ""
   std::vector<YamlNode> items() const;
   std::vector<std::pair<YamlNode, YamlNode>> entries() const;
-  // The value behind the key; null if there is none.
+  // The value of the key; null if missing.
   YamlNode find(std::string_view key) const;
   Place begin() const;
   Place end() const;
@@ -48,14 +48,14 @@ class YamlNode {
 };
 
 struct YamlFault {
-  std::string problem;  // libyaml's words
+  std::string problem;  // libyaml's message
   size_t line = 1, column = 1;
 };
 
-// The first document of a text. The text must outlive it, and it its nodes.
+// The first document of a text. The text must outlive it, and it must outlive its nodes.
 class YamlDocument {
  public:
-  // False: `fault` says why.
+  // False on a parse error; `fault` describes it.
   bool load(std::string_view text, YamlFault& fault);
   YamlNode root() const;
 

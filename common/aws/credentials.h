@@ -1,5 +1,5 @@
-// Who asks AWS: keys from wherever AWS's own tools take them, in their order, and new ones before they run
-// out. Source: AWS SDKs and Tools Reference Guide, "Standardized credential providers".
+// AWS credentials from the sources that AWS's own tools use, in their order, renewed before they expire.
+// Source: AWS SDKs and Tools Reference Guide, "Standardized credential providers".
 #pragma once
 
 #include <ctime>
@@ -21,37 +21,37 @@ class Configuration;
 
 struct Credentials {
   std::string access_key, secret_key, session_token;  // the token is "" for long-lived keys
-  std::optional<std::time_t> expires;                 // nothing: never
-  std::string origin;  // where they are from, in words: "environment", "profile x of /home/u/.aws/config"
+  std::optional<std::time_t> expires;                 // nullopt if they never expire
+  std::string origin;  // for messages: "environment", "profile x of /home/u/.aws/config"
   bool anonymous() const { return access_key.empty(); }  // requests are not signed
 };
 
-// Thread-safe. Keys are kept, and taken anew some minutes before they expire: by one thread, while the others
-// go on with those that are still good.
+// Thread-safe. Caches credentials and renews them some minutes before they expire. One thread renews; the
+// others keep using the current ones while they are valid.
 class CredentialSource {
  public:
   virtual ~CredentialSource() = default;
-  // Auth: refused, incomplete or run out, with where they are from and what to do; NotFound: there are none
-  // anywhere; Retry, Timeout, Cancelled. No text holds a key or token.
+  // Errors: Auth (refused, incomplete or expired; names the origin and the remedy), NotFound (no credentials
+  // anywhere), Retry, Timeout, Cancelled. No error contains a key or token.
   virtual Result<Credentials> get(const Stop& stop) = 0;
-  // A server said that these have expired: the next get() gives others, if it can.
+  // Reports that a server called these credentials expired. The next get() renews them if it can.
   virtual void refused(const Credentials& credentials) = 0;
 };
 
-// These keys and no others.
+// Always returns these credentials.
 std::shared_ptr<CredentialSource> fixed_credentials(Credentials credentials);
 
-// The first of these that there is: environment, assumed role of the profile, web identity, SSO, credentials
-// file, credential process, config file, container (ECS, EKS), instance metadata (version 2). What is there
-// and incomplete or refused is an error, and the next is not tried.
+// Uses the first available source: environment, assumed role of the profile, web identity, SSO, credentials
+// file, credential process, config file, container (ECS, EKS), instance metadata (version 2). A source that
+// exists but is incomplete or refused is an error; the next one is not tried.
 std::shared_ptr<CredentialSource> default_credentials(http::Client& http,
                                                       std::shared_ptr<const Configuration> configuration);
 
-// Whether a call of these would find some, as far as environment and files tell: neither the instance's
-// metadata nor any other server is asked.
+// True if the environment or files configure credentials. Contacts no server, not even the instance's
+// metadata.
 bool credentials_configured(const Configuration& configuration);
 
-// `fetch` is called when keys are needed or run out; one call at a time.
+// Calls `fetch` when credentials are missing or about to expire, one call at a time.
 std::shared_ptr<CredentialSource> renewed_credentials(
     std::function<Result<Credentials>(const Stop&)> fetch,
     std::function<std::time_t()> now = [] { return std::time(nullptr); });

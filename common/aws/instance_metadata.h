@@ -1,4 +1,4 @@
-// What an EC2 instance can ask about itself: version 2 of its metadata service.
+// Client for the EC2 instance metadata service, version 2.
 // Source: EC2 User Guide, "Use the Instance Metadata Service".
 #pragma once
 
@@ -11,14 +11,14 @@
 
 namespace radl::aws {
 
-// Not thread-safe. Its session lasts six hours and reopens automatically.
+// Not thread-safe. Renews its session token, which lasts six hours, automatically.
 class InstanceMetadata {
  public:
-  // Endpoint, time-out and attempts as AWS's own tools take them (AWS_EC2_METADATA_SERVICE_ENDPOINT, ...).
+  // Takes endpoint, timeout and attempts from AWS's settings (AWS_EC2_METADATA_SERVICE_ENDPOINT, ...).
   InstanceMetadata(http::Client& http, const Configuration& configuration);
 
-  // Of "/latest/meta-data/..."; nothing where there is no such thing. NotFound: nobody answers, this is not
-  // EC2, or AWS_EC2_METADATA_DISABLED is set. Auth: any other answer. Cancelled.
+  // Reads "/latest/meta-data/...". nullopt if the path does not exist. NotFound: the service does not respond
+  // (this is not EC2), or AWS_EC2_METADATA_DISABLED is set. Auth: any other response. Cancelled.
   Result<std::optional<std::string>> get(const std::string& path, const Stop& stop);
   // For messages.
   const std::string& origin() const { return origin_; }

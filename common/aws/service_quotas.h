@@ -1,4 +1,4 @@
-// What an account may have of EC2 in a region, as Service Quotas knows it
+// The EC2 quotas of an account in a region, from Service Quotas
 // (https://docs.aws.amazon.com/servicequotas/2019-06-24/apireference/API_ListServiceQuotas.html).
 #pragma once
 
@@ -20,8 +20,8 @@ struct QuotasAsking {
   Stop stop;
 };
 
-// By code: "L-1216C47A" -> 32 (vCPUs). Auth: the credentials lack the permission; NotFound: the service lists
-// no quota.
+// Quotas by code: "L-1216C47A" -> 32 (vCPUs). Auth: the credentials lack the permission. NotFound: the
+// service lists no quota.
 Result<std::map<std::string, double>> ec2_quotas(const QuotasAsking& asking);
 
 }  // namespace radl::aws

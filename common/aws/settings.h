@@ -1,5 +1,6 @@
-// What the environment and AWS's shared files say besides keys: profile, region, endpoints, certificates.
-// Source: AWS SDKs and Tools Reference Guide, "Settings reference" and "Service-specific endpoints".
+// AWS settings other than credentials: profile, region, endpoints, certificates, from the environment and
+// AWS's shared files. Source: AWS SDKs and Tools Reference Guide, "Settings reference", "Service-specific
+// endpoints".
 #pragma once
 
 #include <memory>
@@ -11,11 +12,11 @@
 
 namespace radl::aws {
 
-// Read once, then only asked; thread-safe.
+// Immutable after load(); thread-safe.
 class Configuration {
  public:
-  // `profile`: "" for AWS_PROFILE, else "default". Invalid with file and line where a file cannot be
-  // understood; NotFound for a profile that was asked for by name and is in neither file.
+  // An empty `profile` means AWS_PROFILE, else "default". Invalid: a malformed file; names file and line.
+  // NotFound: neither file has the profile that was named explicitly.
   static Result<std::shared_ptr<const Configuration>> load(Lookup environment,
                                                            const std::string& profile = {});
 
@@ -26,18 +27,18 @@ class Configuration {
   std::string environment(const std::string& name) const { return environment_(name); }
   std::string home() const;
 
-  // A setting of the profile: environment variable `variable` ("": none), else config file, else credentials
-  // file.
+  // Looks up a profile setting in environment variable `variable` ("": none), then the config file, then the
+  // credentials file.
   std::string setting(const std::string& variable, const std::string& name) const;
-  // AWS_REGION, AWS_DEFAULT_REGION, the profile's; "" when none says. Invalid: no region's name.
+  // From AWS_REGION, AWS_DEFAULT_REGION or the profile; "" if none is set. Invalid: malformed region name.
   Result<std::string> region() const;
-  // What is configured for a service ("ec2", "sso_oidc"), as AWS_ENDPOINT_URL_EC2, AWS_ENDPOINT_URL, the
-  // profile's `services` section or its `endpoint_url`; "" when nothing is, or where
-  // AWS_IGNORE_CONFIGURED_ENDPOINT_URLS is true. Invalid: no http or https URL, or nothing where FIPS or
-  // dual-stack endpoints are asked for, which have to be named.
+  // The endpoint configured for a service ("ec2", "sso_oidc") by AWS_ENDPOINT_URL_EC2, AWS_ENDPOINT_URL, the
+  // profile's `services` section or its `endpoint_url`. "" if none is configured or
+  // AWS_IGNORE_CONFIGURED_ENDPOINT_URLS is true. Invalid: not an http or https URL, or FIPS or dual-stack
+  // endpoints are requested but none is named.
   Result<std::string> configured_endpoint(const std::string& service) const;
-  std::string ca_bundle() const;     // AWS_CA_BUNDLE, ca_bundle; "" for the system's
-  Result<int> max_attempts() const;  // AWS_MAX_ATTEMPTS, max_attempts; 0 when not set
+  std::string ca_bundle() const;     // AWS_CA_BUNDLE, ca_bundle; "": the system's
+  Result<int> max_attempts() const;  // AWS_MAX_ATTEMPTS, max_attempts; 0 if not set
 
  private:
   Result<std::string> named_endpoint(const std::string& service) const;
@@ -50,9 +51,9 @@ class Configuration {
 bool is_region_name(const std::string& text);
 // "amazonaws.com", in China "amazonaws.com.cn", and so on.
 std::string domain_of_region(const std::string& region);
-// Amazon's own endpoint of a service: "https://ec2.eu-west-1.amazonaws.com", "https://iam.amazonaws.com".
+// Amazon's own endpoint for a service: "https://ec2.eu-west-1.amazonaws.com", "https://iam.amazonaws.com".
 std::string default_endpoint(const std::string& service, const std::string& region);
-// The configured endpoint or Amazon's own.
+// Returns the configured endpoint, or else Amazon's own.
 Result<std::string> endpoint_of(const Configuration& configuration, const std::string& service,
                                 const std::string& region);
 

@@ -1,7 +1,7 @@
-// Calls of Azure's Resource Manager: JSON over HTTP with a token that is renewed, the operations that answer
-// what takes long, and what came of a call that may have acted.
-// Source: Microsoft Azure REST API Guidelines; Resource Manager API contract, "Asynchronous operations";
-// "Throttling Resource Manager requests".
+// Client for Azure Resource Manager: JSON over HTTP with renewed tokens, long-running operations, and
+// failures that say whether the call may have taken effect. Source: Microsoft Azure REST API
+// Guidelines; Resource Manager API contract, "Asynchronous operations"; "Throttling Resource Manager
+// requests".
 #pragma once
 
 #include <atomic>
@@ -18,49 +18,49 @@
 
 namespace radl::azure {
 
-using Parameters = std::vector<std::pair<std::string, std::string>>;  // of a query
+using Parameters = std::vector<std::pair<std::string, std::string>>;  // query parameters
 using http::Answer;
 using http::Failure;
 
 struct Call {
   std::string method = "GET";
-  std::string path;     // after the Resource Manager's address: "subscriptions/S/resourceGroups/G"
+  std::string path;     // relative to the Resource Manager's URL: "subscriptions/S/resourceGroups/G"
   std::string version;  // "2024-05-01": the query's api-version
   Parameters query;
   nlohmann::json body;                                       // null: none
   std::vector<std::pair<std::string, std::string>> headers;  // If-Match, If-None-Match
 };
 
-// For the answer to a request that changes something.
+// The response to a request that changes something.
 struct Accepted {
-  nlohmann::json document;  // null where the body was empty
-  // A URL that tells how far it is (Azure-AsyncOperation, else Location); "": it is done.
+  nlohmann::json document;  // null if the body was empty
+  // URL for the operation's progress (Azure-AsyncOperation, else Location); "" if it has completed.
   std::string operation;
-  double retry_after = 0;  // seconds; 0: the server did not say
+  double retry_after = 0;  // seconds; 0 if the server did not say
 };
 
 // The state of an operation.
 struct Progress {
   bool done = false;
-  Status failed;  // of what is done: why it failed, with its cure
+  Status failed;  // if done: why it failed, with the remedy; Ok if it succeeded
   double retry_after = 0;
 };
 
-// Thread-safe. Every call may be sent more than once: PUT, DELETE and the actions that radlc uses do nothing
-// more the second time.
+// Thread-safe. Every call may be sent more than once: a repeated PUT, DELETE or action that radlc uses has no
+// further effect.
 class Manager {
  public:
   explicit Manager(Session& session) : session_(session) {}
 
-  // A failure's status: as code_of() says, Retry, Timeout, Cancelled, Corrupt. `accepted`: more of a good
-  // answer.
+  // The code of a failure is that of code_of(), or Retry, Timeout, Cancelled or Corrupt. `accepted` receives
+  // further details of a successful response.
   Answer call(const Call& call, const http::Waits& waits, Accepted* accepted = nullptr);
-  // Every element of a list ("value"), page after page by its nextLink.
+  // Calls `take` for every element of a list ("value"), following nextLink through all pages.
   Status each(const Call& call, const http::Waits& waits,
               const std::function<void(const nlohmann::json& item)>& take);
-  // Retry, Timeout, ..: it could not be asked. NotFound: nobody knows of it any more.
+  // Retry, Timeout, ..: the request failed. NotFound: the operation is no longer known.
   Result<Progress> progress(const std::string& operation, const http::Waits& waits);
-  // Requests that may still be made in the present hour or minute, as the last answer said; -1: it did not.
+  // Remaining requests in the current hour or minute, from the last response; -1 if it did not say.
   double remaining() const { return remaining_; }
 
   Session& session() const { return session_; }

@@ -1,6 +1,6 @@
-// Access tokens for Azure's services that are renewed before they end, by whatever kind of credential there
-// is. Source: Microsoft identity platform documentation, "OAuth 2.0 client credentials flow", "Certificate
-// credentials"; "How to use managed identities to acquire an access token".
+// Access tokens for Azure services from any kind of credential, renewed before they expire. Source: Microsoft
+// identity platform documentation, "OAuth 2.0 client credentials flow", "Certificate credentials"; "How to
+// use managed identities to acquire an access token".
 #pragma once
 
 #include <map>
@@ -19,20 +19,20 @@ namespace radl::azure {
 
 using http::Token;
 
-// Thread-safe: several who need a token at the same time ask for one.
+// Thread-safe. Concurrent callers share one token request.
 class Session {
  public:
   Session(http::Client& http, Settings settings);
 
-  // A token for a service ("https://storage.azure.com/.default"; manager_scope()) that is good for some
-  // minutes yet. Auth: the credential is refused, or what is wrong with it; never with a secret. Retry,
-  // Timeout, Cancelled: nobody could be asked.
+  // Returns a token for a service ("https://storage.azure.com/.default"; manager_scope()) that stays valid
+  // for some minutes. Auth: the credential is invalid or refused; the error says why and never contains a
+  // secret. Retry, Timeout, Cancelled: no response.
   Result<std::shared_ptr<const Token>> token(const std::string& scope, const Stop& stop);
-  // A service has refused this token (401): the next call asks for another one.
+  // Reports that a service refused this token (401). The next call requests another.
   void refused(const std::string& scope, const std::shared_ptr<const Token>& token);
 
   const Settings& settings() const { return settings_; }
-  const std::shared_ptr<http::Rate>& rate() const { return rate_; }  // of the Resource Manager
+  const std::shared_ptr<http::Rate>& rate() const { return rate_; }  // for the Resource Manager
   http::Client& http() const { return http_; }
 
  private:

@@ -1,6 +1,6 @@
-// How Azure is reached and by whom: the variables and files of Azure's own libraries and of `az`, in the
-// order in which those look. Source: Azure SDK documentation, "Credential chains" (DefaultAzureCredential)
-// and "Environment variables"; Azure CLI documentation, "Azure CLI configuration".
+// Azure settings and credentials, from the variables and files that Azure's libraries and `az` read, in their
+// order. Source: Azure SDK documentation, "Credential chains" (DefaultAzureCredential) and "Environment
+// variables"; Azure CLI documentation, "Azure CLI configuration".
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace radl::azure {
 
-// One of Microsoft's clouds. URLs without a '/' at their end.
+// One of Microsoft's clouds. URLs have no trailing '/'.
 struct Site {
   std::string name;       // "AzureCloud", "AzureUSGovernment", "AzureChinaCloud"
   std::string authority;  // "https://login.microsoftonline.com"
@@ -21,37 +21,37 @@ struct Site {
 struct Settings {
   Credential credential;
   Site site;
-  std::string subscription;  // "": the only one that the credential sees
-  std::string location;      // "westeurope"; "": none is configured
+  std::string subscription;  // "": the only one that the credential can access
+  std::string location;      // "westeurope"; "" if not configured
 };
 
-// Credentials of AZURE_CLIENT_ID with AZURE_CLIENT_SECRET, with AZURE_CLIENT_CERTIFICATE_PATH, or with
-// AZURE_FEDERATED_TOKEN_FILE; else the managed identity of this machine or service; else az's login, also
-// where it turns out that this machine has no identity. Reads no
-// network. NotFound: there is no credential; Invalid names the variable or file that cannot be used. Nothing
-// of a secret is in an error.
+// Uses AZURE_CLIENT_ID with AZURE_CLIENT_SECRET, AZURE_CLIENT_CERTIFICATE_PATH or
+// AZURE_FEDERATED_TOKEN_FILE; else the managed identity of this machine or service; else az's login, which
+// is also the fallback if this machine turns out to have no identity. Does not access the network.
+// NotFound: no credential. Invalid: a variable or file is unusable; the error names it. Errors never
+// contain secrets.
 Result<Settings> load_settings(const Lookup& environment);
-// As above without a credential: what a plan needs.
+// Like load_settings(), but without a credential: enough for a plan.
 Settings load_places(const Lookup& environment);
 
-// "https://management.azure.com/.default": the scope of the Resource Manager's tokens.
+// Scope of the Resource Manager's tokens: "https://management.azure.com/.default".
 std::string manager_scope(const Site& site);
 
 // Invalid if `id`, which comes from `origin`, is a name instead of an ID.
 Status check_subscription(const std::string& id, const std::string& origin);
 
-// Internal to common/azure: private key and certificate of a file, in plain PEM. Invalid names `origin` and
-// the file.
+// Internal to common/azure: reads private key and certificate from a file and returns them as unencrypted
+// PEM. Invalid: names `origin` and the file.
 Result<std::string> read_certificate(const std::string& path, const std::string& password,
                                      const std::string& origin);
 
-// Internal to common/azure: what az's login says (az_login.cc). "": az's folder has none.
+// Internal to common/azure: az's login (az_login.cc). Fields are "" if az's folder has none.
 struct AzLogin {
   Credential credential;
   std::string subscription;
 };
 Result<AzLogin> find_az_login(const Lookup& environment, const std::string& tenant);
-// ["cloud", "name"] of az's configuration; "" if missing.
+// Setting ["cloud", "name"] of az's configuration; "" if missing.
 std::string az_setting(const Lookup& environment, const std::string& section, const std::string& name);
 
 }  // namespace radl::azure

@@ -1,5 +1,5 @@
-// AWS as a source of workload identity federation: who somebody is for AWS, shown to Google.
-// Source: google.aip.dev/auth/4117, "Determining the subject token in AWS".
+// AWS as a source of workload identity federation: proves an AWS identity to Google. Source:
+// google.aip.dev/auth/4117, "Determining the subject token in AWS".
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace radl::google {
 
-// A signed request to AWS's STS (GetCallerIdentity) that Google makes in its turn, as a subject token. Keys
-// and region are those that AWS's own tools take. Auth: there are none, or what is wrong with them.
+// Returns a subject token: a signed GetCallerIdentity request to AWS's STS, which Google sends in turn. Uses
+// the keys and region that AWS's own tools use. Auth: they are missing or invalid.
 Result<std::string> aws_subject_token(http::Client& http, const Credential& one, const Stop& stop);
 
 }  // namespace radl::google

@@ -1,7 +1,7 @@
-// Calls of a REST service of Google's: JSON over HTTP with a token that is renewed, and what came of a call
-// that may have acted.
-// Source: Compute Engine API reference (v1), "Handling API responses", "API errors", "Request IDs"; Google
-// API design guide, errors.
+// Client for Google's REST services: JSON over HTTP with renewed tokens, and failures
+// that say whether the call may have taken effect. Source: Compute Engine API reference
+// (v1), "Handling API responses", "API errors", "Request IDs"; Google API design guide,
+// errors.
 #pragma once
 
 #include <functional>
@@ -16,23 +16,23 @@
 
 namespace radl::google {
 
-using Parameters = std::vector<std::pair<std::string, std::string>>;  // of a query
+using Parameters = std::vector<std::pair<std::string, std::string>>;  // query parameters
 
 struct Call {
   std::string method = "GET";
-  std::string path;  // after the service's address: "projects/p/zones/z/instances"
+  std::string path;  // relative to the service's URL: "projects/p/zones/z/instances"
   Parameters query;
   nlohmann::json body;  // null: none
 };
 
-// A failure's status: as code_of() says, Retry, Timeout, Cancelled, Corrupt.
+// The code of a failure is that of code_of(), or Retry, Timeout, Cancelled or Corrupt.
 using http::Answer;
 using http::Failure;
 
-// Thread-safe. Every call may be sent more than once: what changes something carries a request's id
-// (request_id()), by which the service knows it again.
-// Of an aggregated list: what its elements are called in each scope ("instances"), and the region whose
-// scopes must all have been asked; "": every one. A plain list has none of both.
+// Thread-safe. Every call may be sent more than once: a call that changes something carries a request ID
+// (request_id()), so the service recognizes repeats.
+// For an aggregated list: `key` names the elements in each scope ("instances"); `region` is the one whose
+// scopes must all have responded ("": all). Both are empty for a plain list.
 struct Scopes {
   std::string key = {}, region = {};
 };
@@ -42,7 +42,7 @@ class Service {
   Service(Session& session, std::string url) : session_(session), url_(std::move(url)) {}
 
   Answer call(const Call& call, const http::Waits& waits);
-  // Every element of a list, page after page. Where the service could not ask a zone, that is an error.
+  // Calls `take` for every element of a list, on all pages. Fails if the service could not query a zone.
   Status each(const std::string& path, const Scopes& scopes, Parameters query, const http::Waits& waits,
               const std::function<void(const nlohmann::json& item)>& take);
 
@@ -53,7 +53,7 @@ class Service {
   const std::string url_;
 };
 
-// A UUID that no other request has: for the query's requestId.
+// Returns a new UUID for the query's requestId.
 std::string request_id();
 
 }  // namespace radl::google

@@ -1,5 +1,5 @@
-// Errors of Compute Engine: what kind of failure each is, and what to do about it, in a line.
-// Source: Compute Engine documentation, "Troubleshooting VM creation", "API errors"; Google API design guide,
+// Classifies errors of Compute Engine and gives a one-line remedy. Source: Compute Engine
+// documentation, "Troubleshooting VM creation", "API errors"; Google API design guide,
 // errors.
 #pragma once
 
@@ -10,19 +10,19 @@
 
 namespace radl::google {
 
-// Of {"error": {"code", "message", "errors": [{"reason", "message"}]}} or an operation's {"error": {"errors":
-// [{"code", "message"}]}}; one line, "" when there is none. `quota`: which one is used up, and of what:
-// "NVIDIA_T4_GPUS (region us-central1)".
+// Parsed from {"error": {"code", "message", "errors": [{"reason", "message"}]}} or an operation's {"error":
+// {"errors": [{"code", "message"}]}}. Single lines; "" if missing. `quota`: the exhausted quota and its
+// scope: "NVIDIA_T4_GPUS (region us-central1)".
 struct Said {
   std::string reason, message, quota;
 };
 Said error_in(const nlohmann::json& document);
 
-// By the reason ("quotaExceeded", of an operation "ZONE_RESOURCE_POOL_EXHAUSTED"), words of the message where
-// one reason stands for several failures, and the HTTP status: Quota where another zone or machine type may
-// do, Auth, NotFound, Exists, Retry, Invalid.
+// Decides by the reason ("quotaExceeded", for an operation "ZONE_RESOURCE_POOL_EXHAUSTED"), by words of the
+// message if one reason covers several failures, and by the HTTP status. Quota (another zone or machine type
+// may work), Auth, NotFound, Exists, Retry or Invalid.
 Code code_of(const Said& said, int http_status);
-// What to do about it; "": that is not known.
+// The remedy; "" if none is known.
 std::string cure_of(const Said& said, Code code);
 
 }  // namespace radl::google

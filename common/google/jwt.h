@@ -1,4 +1,4 @@
-// What a service account's key signs so that Google gives a token for it (RFC 7523).
+// The assertion that a service account's key signs to obtain a token from Google (RFC 7523).
 #pragma once
 
 #include <ctime>
@@ -9,8 +9,8 @@
 
 namespace radl::google {
 
-// Auth: the key is not an RSA key in PEM; the error contains nothing of the key. `now`: seconds since 1970;
-// the token is good for an hour.
+// Auth: the key is not an RSA key in PEM; the error contains nothing of the key. `now`: seconds since 1970.
+// The assertion is valid for an hour.
 Result<std::string> signed_assertion(const Credential& credential, const std::string& scope, std::time_t now);
 
 }  // namespace radl::google

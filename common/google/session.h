@@ -1,4 +1,4 @@
-// Access tokens that are renewed before they end, by whatever kind of credential there is.
+// Access tokens from any kind of credential, renewed before they expire.
 #pragma once
 
 #include <memory>
@@ -16,17 +16,17 @@ namespace radl::google {
 
 using http::Token;
 
-// Thread-safe: several who need a token at the same time ask for one.
+// Thread-safe. Concurrent callers share one token request.
 class Session {
  public:
   Session(http::Client& http, Settings settings);
 
-  // A token that is good for some minutes yet. Auth: the credential is refused, or what is wrong with it;
-  // never with a secret. Retry, Timeout, Cancelled: nobody could be asked.
+  // Returns a token that stays valid for some minutes. Auth: the credential is invalid or refused; the error
+  // says why and never contains a secret. Retry, Timeout, Cancelled: no response.
   Result<std::shared_ptr<const Token>> token(const Stop& stop);
-  // A service has refused this token (401): the next call asks for another one.
+  // Reports that a service refused this token (401). The next call requests another.
   void refused(const std::shared_ptr<const Token>& token);
-  // The settings', else the metadata server's. Auth: none is named.
+  // The project of the settings, else of the metadata server. Auth: neither names one.
   Result<std::string> project(const Stop& stop);
 
   const Settings& settings() const { return settings_; }
@@ -41,7 +41,7 @@ class Session {
   const Settings settings_;
   const std::shared_ptr<http::Rate> rate_;
   http::RenewedToken token_;
-  std::mutex mutex_;  // of project_
+  std::mutex mutex_;  // guards project_
   std::string project_;
 };
 

@@ -1,5 +1,5 @@
-// How Google Cloud is reached and by whom: the variables and files of gcloud and of Google's libraries, in
-// the order in which those look ("Application Default Credentials"). Source: Google Cloud documentation, "How
+// Google Cloud settings and credentials, from the variables and files that gcloud and Google's libraries
+// read, in their order ("Application Default Credentials"). Source: Google Cloud documentation, "How
 // Application Default Credentials works"; gcloud topic configurations; google.aip.dev/auth/4110.
 #pragma once
 
@@ -13,22 +13,22 @@ namespace radl::google {
 
 struct Settings {
   Credential credential;
-  std::string project;  // "": the metadata server's where that gives the credential, else none
+  std::string project;  // "": from the metadata server if it supplies the credential, else none
   std::string region, zone;
   std::string compute_url;  // ends with '/': "https://compute.googleapis.com/compute/v1/"
 };
 
-// The credential of GOOGLE_APPLICATION_CREDENTIALS, else of gcloud's application_default_credentials.json,
-// else of the metadata server on a machine of Google's; with project, region and zone of the variables
-// CLOUDSDK_CORE_PROJECT, GOOGLE_CLOUD_PROJECT, CLOUDSDK_COMPUTE_REGION, .._ZONE, of gcloud's active
-// configuration, or of the key file. Reads no network. NotFound: there is no credential; Invalid names the
-// file that cannot be used. What the file says is never in an error.
+// Uses the credential of GOOGLE_APPLICATION_CREDENTIALS, else gcloud's application_default_credentials.json,
+// else the metadata server on a Google machine. Takes project, region and zone from CLOUDSDK_CORE_PROJECT,
+// GOOGLE_CLOUD_PROJECT, CLOUDSDK_COMPUTE_REGION and .._ZONE, from gcloud's active configuration, or from the
+// key file. Does not access the network. NotFound: no credential. Invalid: a file is unusable; the error
+// names it but contains nothing of it.
 Result<Settings> load_settings(const Lookup& environment);
 
-// As above without a credential: what a plan needs.
+// Like load_settings(), but without a credential: enough for a plan.
 Settings load_places(const Lookup& environment);
 
-// A credential of the text of a key file or of application default credentials. `origin` is for messages.
+// Parses a key file or application default credentials. `origin` is for messages.
 Result<Credential> parse_credential(const std::string& text, const std::string& origin,
                                     std::string* project = nullptr);
 

@@ -1,4 +1,4 @@
-// What came of a call of a service, as every cloud's client says it.
+// The outcome of a service call, shared by the clients of all clouds.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,30 +10,29 @@
 
 namespace radl::http {
 
-// What may be done about a call whose answer is lost.
+// Whether a call may be repeated after its response is lost.
 enum class Effect {
-  Reads,       // changes nothing: repeated after whatever may pass
-  Repeatable,  // the same call again does nothing more (terminate, put, tag): repeated as well
-  Once,        // may have acted: repeated only where the service says that it did nothing
+  Reads,       // changes nothing: retried after any transient failure
+  Repeatable,  // a repeat has no further effect (terminate, put, tag): retried as well
+  Once,        // may have taken effect: retried only if the service says that it did nothing
 };
 
-// Why a call returned no usable answer.
+// The reason for a call without a usable response.
 struct Failure {
   enum class Kind {
-    NotSent,    // nothing went out: no connection, no token, stopped before
-    Refused,    // the service said no: nothing was done
-    Throttled,  // too many requests, as long as it was repeated: nothing was done
-    Unknown,    // it went out and the answer was lost, cut off, malformed or a 5xx: it may have been done
+    NotSent,    // nothing was sent: no connection, no token, or stopped before
+    Refused,    // the service refused: nothing was done
+    Throttled,  // too many requests, also after retries: nothing was done
+    Unknown,    // sent, but the response was lost, truncated, malformed or a 5xx: it may have taken effect
   };
   Kind kind = Kind::Unknown;
-  // The call, its host and the service's message; never a token. Its code is said by each client.
+  // Names the call, its host and the service's message, never a token. Each client sets the code.
   Status status;
-  int http_status = 0;     // 0: no answer
-  std::string request_id;  // by which the service's operators find the call; "" when it said none
-  std::string
-      reason;  // the service's word for it: "quotaExceeded", "UnauthorizedOperation"; "" when it said none
-  std::string message;     // the service's own; "" when it said none
-  double retry_after = 0;  // seconds that the service asks to wait (Retry-After); 0: it did not say
+  int http_status = 0;     // 0: no response
+  std::string request_id;  // ID of the request for the service's support; "" if none
+  std::string reason;      // the service's error code: "quotaExceeded", "UnauthorizedOperation"; "" if none
+  std::string message;     // the service's own message; "" if none
+  double retry_after = 0;  // seconds that the service asks to wait (Retry-After); 0 if not given
 };
 
 class Answer {
@@ -41,7 +40,7 @@ class Answer {
   Answer(nlohmann::json document) : document_(std::move(document)) {}
   Answer(Failure failure) : failure_(std::move(failure)) {}
   bool ok() const { return !failure_; }
-  const nlohmann::json& json() const { return document_; }  // null where the body was empty
+  const nlohmann::json& json() const { return document_; }  // null if the body was empty
   const Failure& failure() const { return *failure_; }
 
  private:
@@ -49,12 +48,12 @@ class Answer {
   std::optional<Failure> failure_;
 };
 
-// A message of somebody else's as one line of at most 600 bytes.
+// A foreign message as one line of at most 600 bytes.
 std::string one_line(std::string_view text);
-// Of a call without an answer. `may_have_arrived`: it was sent more than once, and one of the attempts before
-// the last may have been the one that acted.
+// The failure of a call without a response. `may_have_arrived`: the call was sent more than once, and an
+// attempt before the last may have taken effect.
 Failure no_answer(Status status, bool may_have_arrived);
-// What a status of 400 and more says about what was done.
+// What an HTTP status of 400 or higher implies about whether the call took effect.
 Failure::Kind kind_of_status(int http_status, bool throttled);
 
 }  // namespace radl::http

@@ -1,9 +1,9 @@
-// Addresses to which a service makes no requests for users whom it does not trust with its computer: that
-// computer itself, link-local addresses, and the metadata services of clouds, which give a virtual machine's
-// own credentials to all who ask from it.
+// Addresses that a service never contacts for untrusted users: its own computer, link-local
+// addresses, and cloud metadata services, which give a virtual machine's credentials to every local
+// caller.
 //
-// A Client whose environment has RADL_CONFINED connects to none of them, whatever name, redirect or catalog
-// led there: it checks the address of each connection.
+// A Client whose environment has RADL_CONFINED connects to none of them. It checks the address of
+// each connection, so no name, redirect or catalog can get around it.
 #pragma once
 
 #include <sys/socket.h>
@@ -18,11 +18,11 @@ namespace radl::http {
 inline constexpr const char* kConfined = "RADL_CONFINED";
 inline bool is_confined(const Environment& environment) { return environment.has(kConfined); }
 
-// `address`: of AF_INET or AF_INET6; others are closed.
+// `address` must be AF_INET or AF_INET6; other families count as closed.
 bool is_closed_address(const sockaddr* address);
 
-// Looks the host of a URL, or of HOST[:PORT], up. Auth: one of its addresses is closed. Invalid: the text is
-// malformed, or the name is unknown.
+// Resolves the host of a URL or of HOST[:PORT]. Auth: one of its addresses is closed. Invalid: the text is
+// malformed or the name is unknown.
 Status check_open_host(const std::string& url);
 
 }  // namespace radl::http

@@ -1,4 +1,4 @@
-// Why libcurl got no answer, in words, and whether the request may have arrived.
+// Explains why libcurl got no response, and whether the request may have arrived.
 #pragma once
 
 #include <curl/curl.h>
@@ -8,11 +8,11 @@
 
 namespace radl::http {
 
-// Whether sending it a second time does nothing more.
+// True if sending the request twice has no further effect.
 bool may_be_repeated(const Request& r);
 
-// `sent`: something of it went out. What is left unknown for one that must not be repeated is Lost then.
-// `proxy`: that it was to go through, "" for none; `text`: libcurl's own, "" for none.
+// `sent`: part of the request went out; a request that must not be repeated is then Lost. `proxy`: the proxy
+// used, "" for none; `text`: libcurl's own message, "" for none.
 Status failed_transfer(CURLcode code, const Request& r, const std::string& proxy, bool sent,
                        const char* text);
 

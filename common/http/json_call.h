@@ -1,4 +1,4 @@
-// One call of a service that speaks JSON and asks for a token: what the clients of all clouds have in common.
+// A call to a service that speaks JSON and requires a token. Shared by the clients of all clouds.
 #pragma once
 
 #include <functional>
@@ -12,36 +12,36 @@
 namespace radl::http {
 
 struct JsonCall {
-  std::string what;  // of messages: "Azure GET subscriptions/S"
+  std::string what;  // for messages: "Azure GET subscriptions/S"
   Request request;   // without its token
   Retries retries;
-  // The header with a token that is good now. Its error is the call's: nothing was sent.
+  // Returns the header with a valid token. If it fails, the call fails with its error and nothing is sent.
   std::function<Result<std::pair<std::string, std::string>>()> token;
-  // The service has refused that token (401): the next one is another.
+  // Reports that the service refused that token (401), so that the next one is new.
   std::function<void()> refused;
-  // For an answer with status 400 or higher.
+  // Builds the failure for a response with status 400 or higher.
   std::function<Failure(const Response&)> refusal;
-  // Whether an attempt without an answer may be the one that acted (no_answer()).
+  // True if an attempt without a response may have taken effect (no_answer()).
   bool may_have_arrived = false;
-  // Whether it may be sent again when a good answer came apart on its way.
+  // Whether to resend after a successful response was truncated.
   bool again = true;
-  // What it is when that does not help, or when it is redirected.
+  // Code of the failure if that does not help, or if the call is redirected.
   Code cut = Code::Retry;
 };
 
-// A request with a document (null: none), as such services take it: no redirection is followed, a minute
-// without progress ends it. It counts as idempotent: that it is may be seen by who sends it alone.
+// A request with a JSON document (null: none). Follows no redirect; ends after a minute without progress.
+// Counts as idempotent; the caller must know that it is.
 Request json_request(const std::string& method, const std::string& url, const nlohmann::json& document);
 // Five attempts, at most 15 s apart.
 Retries json_retries();
 
-// Seconds that an answer asks to wait (Retry-After); 0: it does not say.
+// Seconds that a response asks to wait (Retry-After); 0 if not given.
 double retry_after_of(const Response& response);
 
-// The document of a good answer; null where its body is empty, and of a GET that is answered with 202 and no
-// JSON: it is under way. `last`: gets the answer itself, where there was any.
-// Where the service has too much to do and says when to come again, it is waited for as long as that, for two
-// minutes at most and within the stop, and whoever listens hears of it; longer waits are the caller's
+// Returns the document of a successful response: null if the body is empty, and for a GET
+// answered with 202 and no JSON (still in progress). `last` receives the response itself, if any.
+// If the service is overloaded and says when to retry, waits that long, up to two minutes and
+// within the stop, and reports the wait. Longer waits are left to the caller
 // (Failure::retry_after).
 Answer call_json(Client& http, const JsonCall& call, const Waits& waits, Response* last = nullptr);
 

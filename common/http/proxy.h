@@ -1,4 +1,4 @@
-// Which proxy a server is reached through, by an environment's variables.
+// Selects the proxy for a server from environment variables.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace radl::http {
 
-// Whether an entry HOST:PORT of NO_PROXY names the URL's server, or a domain above it. libcurl compares
-// entries without a port alone.
+// True if an entry HOST:PORT of NO_PROXY matches the URL's server or a parent domain. libcurl itself handles
+// only entries without a port.
 bool needs_no_proxy(const std::string& url, std::string_view no_proxy);
 
-// As libcurl reads them: no_proxy, else NO_PROXY; and http_proxy or https_proxy, HTTPS_PROXY, all_proxy,
-// ALL_PROXY, the first that is set. "": none.
+// In libcurl's order: no_proxy, else NO_PROXY; and the first that is set of http_proxy or https_proxy,
+// HTTPS_PROXY, all_proxy, ALL_PROXY. "": none.
 std::string no_proxy_of(const Environment& environment);
 std::string proxy_of(const std::string& url, const Environment& environment);
 

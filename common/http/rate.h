@@ -1,7 +1,7 @@
-// How fast a server is asked: a token bucket that all who ask it share. It lets everything pass until the
-// server throttles for the first time; then it fills at a part of the rate measured, and grows again as
-// answers come (the curve of CUBIC, RFC 9438, as the AWS SDKs' "adaptive" retry mode has it: AWS SDKs and
-// Tools Reference Guide, "Retry behavior").
+// Limits the request rate to a server: a token bucket shared by all its callers. It is unlimited until the
+// server first throttles. Then it fills at a fraction of the measured rate and grows again as requests
+// succeed (the CUBIC curve, RFC 9438, as in the AWS SDKs' "adaptive" retry mode: AWS SDKs and Tools Reference
+// Guide, "Retry behavior").
 #pragma once
 
 #include <chrono>
@@ -17,18 +17,18 @@ class Rate {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // `most`: requests a second that are never exceeded, in bursts of up to `burst`; 0: no such limit.
-  // `now` is for tests.
+  // `most`: hard limit in requests per second, with bursts of up to `burst`; 0: no hard limit. Tests pass
+  // `now`.
   explicit Rate(double most = 0, double burst = 0, std::function<Clock::time_point()> now = Clock::now);
 
   // Waits for a turn. Cancelled or Timeout by the stop.
   Status take(const Stop& stop);
-  void throttled();  // the server turned a request away
-  void served();     // it answered one
+  void throttled();  // the server rejected a request as one too many
+  void served();     // the server answered a request
 
-  // The turn's time without waiting: how long take() would sleep.
+  // Takes a turn without waiting: returns how long take() would sleep.
   std::chrono::duration<double> reserve();
-  double per_second() const;  // the present limit; 0: none
+  double per_second() const;  // the current limit; 0: none
 
  private:
   void refill(Clock::time_point now);
@@ -43,7 +43,7 @@ class Rate {
   double fill_ = 0, capacity_ = 0, tokens_ = 0;
   double measured_ = 0;  // requests a second, smoothed
   int counted_ = 0;      // since counted_from_
-  double largest_ = 0;   // the rate at which the server throttled last
+  double largest_ = 0;   // the rate at the last throttling
   Clock::time_point filled_at_, counted_from_, throttled_at_;
 };
 

@@ -1,4 +1,4 @@
-// Waiting between attempts: one policy for everything that is sent over HTTP.
+// The retry policy for all HTTP requests.
 #pragma once
 
 #include <chrono>
@@ -18,13 +18,13 @@ class Backoff {
 
   // True while another attempt is allowed; counts it.
   bool again() { return ++attempts_ < retries_.attempts; }
-  // Something moved: as if this had been the first attempt.
+  // Starts over after progress, as if no attempt had been made.
   void reset();
   // Sleeps before the next attempt: a random time between 0 and first * 2^n, at most `largest_seconds` ("full
-  // jitter": AWS Architecture Blog, "Exponential Backoff And Jitter", 2015), or what the server asked for if
-  // that is longer. Cancelled; Timeout, without sleeping, when it would outlast the deadline.
+  // jitter": AWS Architecture Blog, "Exponential Backoff And Jitter", 2015), or longer if the server asks for
+  // it. Cancelled. Timeout, without sleeping, if the wait would exceed the deadline.
   Status wait(std::optional<double> retry_after = {});
-  // The same times without sleeping (in seconds).
+  // Returns the same wait in seconds without sleeping.
   double next_wait(std::optional<double> retry_after = {});
 
  private:
@@ -34,10 +34,10 @@ class Backoff {
   double limit_ = 0;
 };
 
-// Seconds of a Retry-After header, a number or a date; nothing when it is neither.
+// Seconds of a Retry-After header, a number or a date; nullopt if it is neither.
 std::optional<double> parse_retry_after(std::string_view text, std::time_t now);
 
-// Whether an answer of this status is worth another attempt: 408, 429, 500, 502, 503, 504.
+// True if a response with this status is worth a retry: 408, 429, 500, 502, 503, 504.
 bool passing_status(int status);
 
 }  // namespace radl::http

@@ -1,4 +1,4 @@
-// Access tokens of OAuth 2.0 (RFC 6749): asked for, kept, and renewed before they end.
+// OAuth 2.0 access tokens (RFC 6749): requested, cached and renewed before they expire.
 #pragma once
 
 #include <ctime>
@@ -23,13 +23,13 @@ struct Token {
   std::time_t expires = 0;  // seconds since 1970
 };
 
-// What may be shown of an error document of a token's service, and what to do about it. The description that
-// comes with a refused token may quote it: what is shown is chosen by who knows the service.
+// The part of a token service's error document that may be shown, and a hint. The description of a refused
+// token may quote the token, so code that knows the service chooses what to show.
 struct TokenRefusal {
   std::string said, hint;
 };
 
-// Asks for tokens. Errors name `origin`, URL and what `refusal` says, and nothing that was sent.
+// Requests tokens. Errors name `origin`, the URL and the text from `refusal`, and nothing that was sent.
 class TokenRequests {
  public:
   using Form = std::vector<std::pair<std::string, std::string>>;
@@ -42,14 +42,14 @@ class TokenRequests {
         stop_(std::move(stop)),
         explain_(std::move(explain)) {}
 
-  // The answer's document. Auth: refused; Retry, Timeout, Cancelled: nobody could be asked.
+  // Returns the response document. Auth: refused. Retry, Timeout, Cancelled: no response.
   Result<nlohmann::json> send(Request request) const;
-  // The same where the answer is a text.
+  // Same, for a plain-text response.
   Result<std::string> text(Request request) const;
   Result<nlohmann::json> post_form(const std::string& url, const Form& form, Headers headers = {}) const;
 
  private:
-  // `as`: of a good answer what is wanted of it; nothing where it came apart on its way.
+  // `as` extracts the result from a successful response; nullopt if the response is truncated or malformed.
   template <class T>
   Result<T> ask(Request request, const std::function<std::optional<T>(std::string& body)>& as) const;
 
@@ -60,15 +60,16 @@ class TokenRequests {
   const Explain explain_;
 };
 
-// Of {"access_token", "expires_in"} or {"access_token", "expires_on"}, numbers or texts. Auth: there is none.
+// Parses {"access_token", "expires_in"} or {"access_token", "expires_on"}, numbers or strings. Auth: no
+// token.
 Result<Token> token_in(const nlohmann::json& document, const std::string& origin);
 
-// Thread-safe: several who need a token at the same time ask for one.
+// Thread-safe. Concurrent callers share one token request.
 class RenewedToken {
  public:
   // The current token if it is valid for five more minutes; otherwise a new one.
   Result<std::shared_ptr<const Token>> get(const std::function<Result<Token>()>& ask);
-  // A service has refused it (401): the next call asks for another one.
+  // Reports that a service refused the token (401). The next call requests another.
   void refused(const std::shared_ptr<const Token>& token);
 
  private:

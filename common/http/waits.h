@@ -1,4 +1,4 @@
-// How long a call may wait, and who hears of it when the server asks for that.
+// How long a call may wait, and who is told when the server asks for a wait.
 #pragma once
 
 #include <functional>
@@ -10,13 +10,13 @@
 namespace radl::http {
 
 struct Waits {
-  Waits() = default;  // as long as it takes
+  Waits() = default;  // no limit
   Waits(const Stop& until) : stop(until) {}
   Waits(const Stop& until, std::function<void(const std::string& line)> listener)
       : stop(until), tell(std::move(listener)) {}
 
   Stop stop;
-  std::function<void(const std::string& line)> tell;  // none: nobody
+  std::function<void(const std::string& line)> tell;  // may be empty
 };
 
 }  // namespace radl::http

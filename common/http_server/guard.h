@@ -1,10 +1,10 @@
-// What libmicrohttpd accepts and this server does not.
+// Rejects malformed requests that libmicrohttpd accepts.
 //
-// libmicrohttpd 0.9.75 takes requests that two readers understand in two ways: a Content-Length beside
-// Transfer-Encoding, lengths that differ, "Content-Length :", two Hosts, folded headers, NUL bytes, lines
-// that end with a bare LF (RFC 9112, sections 2.2, 5, 6.3 and 11.2). Behind a proxy such a request smuggles
-// another one past it; two Hosts defeat a check of Host. Each is answered with 400, and the connection is
-// closed.
+// libmicrohttpd 0.9.75 accepts ambiguous requests: Content-Length together with Transfer-Encoding,
+// lengths that differ, "Content-Length :", two Hosts, folded headers, NUL bytes, lines that end with a
+// bare LF (RFC 9112, sections 2.2, 5, 6.3 and 11.2). Behind a proxy such a request can smuggle another
+// one past it, and two Hosts defeat a check of Host. The server answers each with 400 and closes the
+// connection.
 #pragma once
 
 #include <optional>
@@ -14,14 +14,14 @@
 
 namespace radl::httpd {
 
-// One header as libmicrohttpd found it. The texts lie in the connection's own buffer, in which every CR and
-// LF that ended a line has become a NUL.
+// A header as libmicrohttpd found it. The views point into the connection's buffer, in which libmicrohttpd
+// has replaced every CR and LF at the end of a line with a NUL.
 struct HeaderPlace {
   std::string_view name, value;
 };
 
-// Why the request is refused; nothing: it is well formed. `version` is the one of the request line, in the
-// same buffer. A bare LF after the last header alone is not seen.
+// Returns why the request is malformed; nullopt if it is well formed. `version` is that of the request line,
+// in the same buffer. Cannot detect a bare LF after the last header if it is the only one.
 std::optional<std::string> malformed(std::string_view method, std::string_view version,
                                      const std::vector<HeaderPlace>& headers);
 

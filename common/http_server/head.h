@@ -1,4 +1,4 @@
-// The head of a request, as it was sent: nothing in it is decoded before it was taken apart.
+// The head of a request as sent. Nothing is decoded before it has been split.
 #pragma once
 
 #include <optional>
@@ -14,26 +14,26 @@ namespace radl::httpd {
 struct RequestHead {
   std::string method;                                        // as sent: "GET"
   std::string path;                                          // begins with '/'; percent-encoded, as sent
-  std::string query;                                         // what follows '?', percent-encoded
+  std::string query;                                         // the part after '?', percent-encoded
   std::vector<std::pair<std::string, std::string>> headers;  // names in lower case, in the order sent
   std::string peer;                                          // the client's IP address
 
-  // The first header of this (lower-case) name; nothing: there is none.
+  // The first header of this (lower-case) name; nullopt if missing.
   std::optional<std::string_view> header(std::string_view name) const;
-  // Content-Length; nothing: none was sent (a chunked body, or none).
+  // Content-Length; nullopt if absent (a chunked body, or none).
   std::optional<uint64_t> length() const;
 
-  // The path between its slashes, each part decoded: "/a%20b/c" is {"a b", "c"}, "/" is {}. Invalid: an empty
-  // part, "." or "..", a bad '%', or a byte that no name has (NUL and other control characters, '/' or '\'
-  // that was encoded).
+  // Splits the path at '/' and decodes each part: "/a%20b/c" gives {"a b", "c"}, "/" gives {}. Invalid: an
+  // empty part, "." or "..", a bad '%', or a byte not allowed in names (NUL and other control characters, an
+  // encoded '/' or '\').
   Result<std::vector<std::string>> segments() const;
-  // Names and values decoded, '+' as a space, in the order sent. Invalid: a bad '%', a NUL, or a name given
-  // twice, for which two readers would take two values.
+  // Decoded names and values in the order sent, with '+' as a space. Invalid: a bad '%', a NUL, or a repeated
+  // name, which two readers could interpret differently.
   Result<std::vector<std::pair<std::string, std::string>>> parameters() const;
 };
 
-// Takes "/path?query" apart. Invalid: it begins with no '/' (an address of another host, "*"), or has a byte
-// that must be encoded.
+// Splits "/path?query". Invalid: it does not begin with '/' (another host's address, "*"), or has a byte that
+// must be encoded.
 Result<std::pair<std::string, std::string>> split_target(std::string_view target);
 
 }  // namespace radl::httpd

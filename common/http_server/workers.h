@@ -1,4 +1,4 @@
-// Threads that do what may wait, with a bounded queue before them.
+// A thread pool for blocking tasks, with a bounded queue.
 #pragma once
 
 #include <condition_variable>
@@ -12,13 +12,13 @@ namespace radl::httpd {
 
 class Workers {
  public:
-  // `threads` at once; `queue` more may wait for one.
+  // Runs up to `threads` tasks at a time; up to `queue` more may wait.
   Workers(size_t threads, size_t queue);
   ~Workers();  // as stop()
 
-  // False: the queue is full, or stop() was called. The task must not throw.
+  // False if the queue is full or stop() was called. The task must not throw.
   [[nodiscard]] bool submit(std::function<void()> task);
-  // Finishes what was taken. Called once more, it does nothing.
+  // Finishes the accepted tasks. Further calls have no effect.
   void stop();
 
  private:

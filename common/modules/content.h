@@ -1,4 +1,4 @@
-// The files of a package, and one digest over all of them.
+// The files of a package, and a digest of them.
 #pragma once
 
 #include <cstdint>
@@ -10,35 +10,35 @@
 
 namespace radl::vendored {
 
-// What a package may hold at most; more is Quota.
+// Limits on the size of a package; Quota above them.
 inline constexpr size_t kMostFiles = 20'000;
 inline constexpr uint64_t kMostBytes = uint64_t{100} << 20;
 
 struct File {
-  enum class Kind { Plain, Program, Link };  // Program: may be executed
+  enum class Kind { Plain, Program, Link };  // Program: executable
   Kind kind = Kind::Plain;
-  std::string bytes;  // of a link: its target
+  std::string bytes;  // a link's target for a link
 };
-using Content = std::map<std::string, File>;  // by path, with '/' between; folders without files do not count
+using Content = std::map<std::string, File>;  // by path, with '/' as separator; empty folders are dropped
 
-// Parts of paths that say something to git about the repository that they came from (.git, .gitignore,
-// .gitattributes, .github): they are left out of a package, or they would do so in the user's repository.
+// True for path parts with a meaning for git or its hosts (.git, .gitignore, .gitattributes, .github).
+// Packages omit them, since they would take effect in the user's repository.
 bool is_for_git(std::string_view path);
 
-// Adds one file. Invalid: a path that is absolute or has a part '..', a link that may lead out of the
-// package, a path twice. Quota: more than a package may hold.
+// Adds a file. Invalid: a path that is absolute, contains '..' or is already present, or a link that may
+// point outside the package. Quota: the package is too large.
 Status add_file(Content& content, std::string path, File file);
-// Bytes of all files so far.
+// Total bytes of all files.
 uint64_t bytes_of(const Content& content);
 
-// Lower-case hex of SHA-256 over one line a file, in the order of paths: KIND SP SHA-256 SP LENGTH-OF-PATH SP
-// PATH LF. Owners, times and other permissions do not count.
+// Lower-case hex of the SHA-256 over one line per file, sorted by path: KIND SP SHA-256 SP LENGTH-OF-PATH SP
+// PATH LF. Ignores owners, times and other permissions.
 std::string content_digest(const Content& content);
 
-// What a folder holds. NotFound: it is not there. Invalid and Quota as add_file(), and for what is neither
-// file, folder nor link.
+// Reads a folder. NotFound: it does not exist. Invalid and Quota as for add_file(); also Invalid for anything
+// but files, folders and links.
 Result<Content> read_content(const std::string& folder);
-// Into a folder that does not exist yet, synced.
+// Writes to a new folder, synced. The folder must not exist.
 Status write_content(const std::string& folder, const Content& content);
 
 }  // namespace radl::vendored

@@ -1,10 +1,11 @@
-// radl.lock.json, beside the program: which packages of modules `radlc vendor` brought, and what they hold.
+// radl.lock.json, beside the program: lists the module packages that `radlc vendor` fetched and their
+// digests.
 //
-//   {"version": 1, "packages": [{"address": "git::https://host/repo.git@v1.2", "commit": "8c1f..",
-//     "sha256": "..", "folder": "modules/vendored/repo-3fa9c21b7d04", "fetched": "2026-01-31T09:00:00Z"}]}
+// {"version": 1, "packages": [{"address": "git::https://host/repo.git@v1.2", "commit": "8c1f..",
+// "sha256": "..", "folder": "modules/vendored/repo-3fa9c21b7d04", "fetched": "2026-01-31T09:00:00Z"}]}
 //
-// `commit` is absent for archives. The folder's name ends in the first digits of the content's digest, so
-// that another content never takes the place of one that somebody is reading.
+// `commit` is absent for archives. The folder's name ends in the first digits of the content's digest, so new
+// content never replaces content that another process is reading.
 #pragma once
 
 #include <string>
@@ -20,7 +21,7 @@ inline constexpr std::string_view kFolder = "modules/vendored";
 
 struct Package {
   std::string address;  // Address::package
-  std::string commit;   // of git: 40 or 64 hex digits
+  std::string commit;   // git only: 40 or 64 hex digits
   std::string sha256;   // content_digest()
   std::string fetched;  // UTC, RFC 3339
 
@@ -35,13 +36,14 @@ struct LockFile {
   void put(Package package);
 };
 
-// PROJECT/modules/vendored with a lock file in PROJECT: what is in there is not the user's to check or
-// format.
+// True for PROJECT/modules/vendored if PROJECT has a lock file. `check` and `fmt` skip its content, which is
+// not the user's own.
 bool is_vendored_folder(const std::string& path);
 
 // PROJECT/radl.lock.json.
 std::string lock_path(const std::string& project);
-// Empty when there is none. Corrupt: it cannot be read, or holds what `radlc vendor` never writes.
+// Empty if the file does not exist. Corrupt: it is unreadable, or holds something `radlc vendor` never
+// writes.
 Result<LockFile> read_lock_file(const std::string& project);
 std::string lock_text(const LockFile& lock);
 

@@ -1,7 +1,7 @@
-// Calls of OpenStack's services: JSON over HTTP, with a token that is renewed, the version that both sides
-// know, and what came of a call that may have acted.
-// Source: OpenStack API documentation; API Special Interest Group's guidelines on microversions, pagination,
-// errors.
+// Client for OpenStack services: JSON over HTTP with renewed tokens, negotiated
+// microversions, and failures that say whether the call may have taken effect. Source:
+// OpenStack API documentation; API Special Interest Group's guidelines on microversions,
+// pagination, errors.
 #pragma once
 
 #include <functional>
@@ -17,20 +17,20 @@
 
 namespace radl::openstack {
 
-using Parameters = std::vector<std::pair<std::string, std::string>>;  // of a query
+using Parameters = std::vector<std::pair<std::string, std::string>>;  // query parameters
 
 using http::Effect;
 
 struct Call {
   std::string method = "GET";
-  std::string path;  // after the endpoint: "/servers/detail"
+  std::string path;  // relative to the endpoint: "/servers/detail"
   Parameters query;
   nlohmann::json body;  // null: none
   Effect effect = Effect::Reads;
 };
 
-// A failure's status: Auth for what is not allowed, NotFound, Conflict, Quota, Invalid, Retry, Lost (Unknown
-// of a call that is Once), Timeout, Cancelled.
+// A failure's code is Auth (not permitted), NotFound, Conflict, Quota, Invalid, Retry, Lost (Unknown, for a
+// call that is Once), Timeout or Cancelled.
 using http::Answer;
 using http::Failure;
 
@@ -40,24 +40,24 @@ bool tells_of_no_room(const std::string& message);
 // One service of the cloud. Thread-safe.
 class Service {
  public:
-  // `type`: "compute"; `newest`: the newest microversion that we know, "" for a service without.
+  // `type`: "compute"; `newest`: the newest microversion that radlc supports, "" if the service has none.
   Service(Session& session, std::string type, std::string newest = {});
 
   Answer call(const Call& call, const http::Waits& waits);
-  // Every element of `key` ("servers"), page after page: by the `KEY_links` of an answer, a `next` in it, or
-  // with the last one's id as marker where a page is as long as was asked for.
+  // Calls `take` for every element of `key` ("servers"), on all pages. Follows `KEY_links` or `next` in the
+  // response; otherwise, if a page is as long as requested, continues with the last ID as marker.
   Status each(const std::string& path, const std::string& key, Parameters query, const http::Waits& waits,
               const std::function<void(const nlohmann::json& item)>& take);
-  // Whether the service knows this microversion; asked once.
+  // True if the service supports this microversion. Queries the service once.
   Result<bool> knows(const std::string& microversion, const Stop& stop);
 
-  // NotFound: the catalogue has no such service.
+  // NotFound: the catalogue lacks the service.
   Status present(const Stop& stop);
   const std::string& type() const { return type_; }
 
  private:
   struct Version {
-    std::string root;       // URL that paths are appended to
+    std::string root;       // base URL of all paths
     std::string requested;  // microversion; "" for none
   };
   Result<Version> version(const Stop& stop);
@@ -70,10 +70,10 @@ class Service {
   std::optional<Version> version_;
 };
 
-// -1, 0, 1: "2.9" < "2.53". A part that is not a number counts as 0.
+// Returns -1, 0 or 1: "2.9" < "2.53". Non-numeric parts count as 0.
 int compare_versions(const std::string& a, const std::string& b);
-// The message of an error document of any service: {"itemNotFound": {"message": ..}}, {"NeutronError": ..},
-// {"error": ..}, {"badRequest": ..}; "" when there is none. One line.
+// Returns the message of any service's error document: {"itemNotFound": {"message": ..}}, {"NeutronError":
+// ..}, {"error": ..}, {"badRequest": ..}. One line; "" if missing.
 std::string error_message(std::string_view body);
 
 }  // namespace radl::openstack

@@ -1,6 +1,6 @@
-// Keystone's tokens: what is asked, and what the answer says. Pure.
-// Source: OpenStack Identity API v3, "Authentication and token management"; Federation extension,
-// "Request an unscoped OS-FEDERATION token", "Request a scoped OS-FEDERATION token".
+// Keystone token requests and responses. Pure functions. Source: OpenStack Identity API v3, "Authentication
+// and token management"; Federation extension, "Request an unscoped OS-FEDERATION token", "Request a scoped
+// OS-FEDERATION token".
 #pragma once
 
 #include <ctime>
@@ -20,23 +20,23 @@ struct Endpoint {
 
 struct Token {
   std::string id;           // a secret
-  std::time_t expires = 0;  // 0: it does not say
+  std::time_t expires = 0;  // 0 if not given
   std::string user_id, user_name, project_id, project_name;
   std::vector<std::string> roles;
   std::vector<Endpoint> catalog;
 };
 
-// The body of POST /v3/auth/tokens. Invalid names the settings that lack, and where they belong.
-// `unscoped`: of a federated login, for which a scope is asked then.
+// The body of POST /v3/auth/tokens. Invalid: settings are missing; names them and where to set them.
+// `unscoped`: token of a federated login, to be exchanged for a scoped one.
 Result<nlohmann::json> token_request(const Settings& settings, const std::string& unscoped = {});
 // Whether the settings ask for more than an unscoped token.
 bool has_scope(const Settings& settings);
-// The URL of Keystone's version 3: auth_url with /v3 where it lacks.
+// URL of Keystone's version 3: auth_url, with /v3 appended if missing.
 std::string identity_url(const Settings& settings);
-// The URL that a federated login is asked at. Invalid: identity_provider, protocol or access_token lacks.
+// URL for a federated login. Invalid: identity_provider, protocol or access_token is missing.
 Result<std::string> federation_url(const Settings& settings);
 
-// From a token's document and the header X-Subject-Token. Corrupt: it is not a token.
+// Parses a token document and the header X-Subject-Token. Corrupt: not a token.
 Result<Token> parse_token(std::string_view body, std::string_view subject_token);
 
 // Seconds since the epoch of "2026-01-02T03:04:05.000000Z"; 0 if it is not such a time.

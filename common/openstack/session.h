@@ -1,4 +1,4 @@
-// A login at Keystone that is renewed when it ends, and the service catalogue that came with it.
+// A Keystone login that is renewed when it expires, and its service catalogue.
 #pragma once
 
 #include <memory>
@@ -15,19 +15,19 @@
 
 namespace radl::openstack {
 
-// Thread-safe: several who need a token at the same time ask for one.
+// Thread-safe. Concurrent callers share one token request.
 class Session {
  public:
   Session(http::Client& http, Settings settings);
 
-  // A token that is good for some minutes yet. Auth: credentials are refused or lack something, or an access
-  // token has ended and only its owner can renew it. Never with a secret.
+  // Returns a token that stays valid for some minutes. Auth: credentials are refused or incomplete, or an
+  // access token has expired that only its owner can renew. Errors never contain a secret.
   Result<std::shared_ptr<const Token>> token(const Stop& stop);
-  // A service has refused this token (401): the next call asks for another one.
+  // Reports that a service refused this token (401). The next call requests another.
   void refused(const std::shared_ptr<const Token>& token);
 
-  // The endpoint of a service, by its type ("compute") or one of the names that it had before; in the
-  // settings' region and interface. NotFound: the catalogue has none; names what it has.
+  // The endpoint of a service by its type ("compute") or a former name of it, in the settings' region and
+  // interface. NotFound: the catalogue lacks it; the error lists what it has.
   Result<std::string> endpoint(const std::string& type, const Stop& stop);
 
   const Settings& settings() const { return settings_; }

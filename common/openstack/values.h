@@ -1,4 +1,4 @@
-// Values of the services' answers (common/json_values.h).
+// JSON accessors for the services' responses (common/json_values.h).
 #pragma once
 
 #include "common/json_values.h"

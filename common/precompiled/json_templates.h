@@ -1,5 +1,5 @@
-// The reader and the writer of nlohmann::json: RADL_TEMPLATE is `extern template` to declare them, `template`
-// to compile them. Has no include guard: one source may do both.
+// The reader and writer of nlohmann::json. Define RADL_TEMPLATE as `extern template` to declare the instances
+// or as `template` to define them. No include guard: one source may do both.
 namespace nlohmann::detail {
 
 RADL_TEMPLATE class serializer<json>;

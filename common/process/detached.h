@@ -1,4 +1,4 @@
-// Starts a program that outlives us.
+// Starts a program that outlives this process.
 #pragma once
 
 #include <functional>
@@ -11,17 +11,17 @@
 namespace radl {
 
 struct DetachOptions {
-  EnvironmentChanges environment;  // all that it gets besides PATH and LC_ALL=C.UTF-8
-  std::string directory;           // empty: as here
-  std::string output_path;         // both streams are appended to it (made with mode 0600); empty: /dev/null
-  // Told the process id before the program runs in it. The program never runs when this fails, or when we die
-  // before it has returned: so nothing runs that nobody has recorded.
+  EnvironmentChanges environment;  // added to PATH and LC_ALL=C.UTF-8
+  std::string directory;           // "": the current directory
+  std::string output_path;         // both streams are appended to it (created with mode 0600); "": /dev/null
+  // Called with the process ID before the program runs. If it fails, or this process dies before it returns,
+  // the program never runs. So no program runs without a record.
   std::function<Status(int process)> before_start;
-  bool adopt_orphans = false;  // what the program's descendants leave behind becomes its child, not init's
+  bool adopt_orphans = false;  // the program, not init, becomes parent of its descendants' orphans
 };
 
-// `environment`: of the user, for PATH. Starts argv[0] (a path, or a name in PATH or the sbin folders) in a
-// session of its own; nobody waits for it. Its process id; NotFound when there is no such program.
+// Starts argv[0] (a path, or a name in PATH or the sbin folders) in its own session, without waiting for it.
+// `environment` supplies the user's PATH. Returns the process ID. NotFound: the program does not exist.
 Result<int> start_detached(const Environment& environment, const std::vector<std::string>& argv,
                            const DetachOptions& options);
 

@@ -1,5 +1,5 @@
-// Which environment variables a program gets that radlc starts: those that it needs, never all of ours. The
-// operator's credentials and inputs stay out of processes that others can read, or that live on.
+// Selects the environment variables of a program that radlc starts. A program gets only the variables it
+// needs, so that the operator's credentials and inputs stay out of readable or long-lived processes.
 #pragma once
 
 #include <map>
@@ -12,35 +12,35 @@
 
 namespace radl {
 
-// Name -> value; nullopt: the program does not have it.
+// Name -> value; nullopt removes the variable.
 using EnvironmentChanges = std::map<std::string, std::optional<std::string>>;
 
-// What every program gets: where programs, homes, temporary files, proxies, certificates and the ssh-agent
-// are. LC_ALL is C.UTF-8: what programs print can be parsed.
+// Passed to every program: locations of programs, homes and temporary files, proxies, certificates and the
+// ssh-agent. LC_ALL is C.UTF-8, so that output can be parsed.
 extern const std::vector<std::string> kBasicVariables;
 
-// For programs that a user names and that may need anything (a credential helper): all of ours but radlc's
-// own secrets, RADL_INPUT_* and RADL_SUDO_PASSWORD. Not for what lives on.
+// For programs that a user names and that may need anything (a credential helper): all variables but radlc's
+// own secrets, RADL_INPUT_* and RADL_SUDO_PASSWORD. Not for long-lived programs.
 extern const std::vector<std::string> kUsersVariables;
 
-// For radl-train, which reads object stores: the variables of their credentials and endpoints.
+// For radl-train, which reads object stores: variables of their credentials and endpoints.
 extern const std::vector<std::string> kStoreVariables;
 
-// PATH and then the sbin folders, which a user's PATH often lacks: where programs are looked for, and the
-// PATH of the programs that radlc starts.
+// PATH followed by the sbin folders, which a user's PATH often lacks. radlc searches it for programs and
+// passes it to the programs that it starts.
 std::string program_path(const Environment& environment);
 
-// "NAME=VALUE" of the user's variables that one of `allowed` names (a name, or a beginning with `*` after
-// it), less radlc's own secrets, with the changes.
+// Returns "NAME=VALUE" for the user's variables that match `allowed` (a name, or a prefix followed by `*`),
+// without radlc's own secrets, with the changes applied.
 std::vector<std::string> environment_of(const Environment& environment,
                                         const std::vector<std::string>& allowed,
                                         const EnvironmentChanges& changes);
 
-// What exec needs, made before fork: after it only async-signal-safe calls are allowed.
+// Everything that exec needs, allocated before fork: after it, only async-signal-safe calls are allowed.
 struct ProcessImage {
   std::string file;
   std::vector<std::string> argv_text, environment_text;
-  std::vector<char*> argv, environment;  // into the texts, with a nullptr at the end
+  std::vector<char*> argv, environment;  // point into the texts; end with a nullptr
 
   ProcessImage(std::string path, std::vector<std::string> arguments, std::vector<std::string> variables);
   ProcessImage(const ProcessImage&) = delete;

@@ -1,4 +1,5 @@
-// A process between us and a program, which ends the program and all that descends from it when we are gone.
+// A guard process between this process and a program. It ends the program and its descendants if this process
+// dies.
 #pragma once
 
 #include <sys/types.h>
@@ -7,17 +8,17 @@
 
 namespace radl {
 
-// Between fork and exec, in the child. Returns in a new process that is to become the program. The child
-// itself never returns: it ends as the program ends (128+n for signal n), or, as soon as the other end of the
-// pipe `lifeline` is closed by whatever (also kill -9), ends everything below it: TERM, after 2 s KILL. What
-// descends from the program and has made a session of its own is below it too. Async-signal-safe.
+// Call in the child between fork and exec. Returns in a new process, which becomes the program. The child
+// itself never returns: it exits with the program's status (128+n for signal n). If the other end of the pipe
+// `lifeline` closes for any reason (even kill -9), it ends all descendants of the program, including those in
+// their own session: TERM, then KILL after 2 s. Async-signal-safe.
 void become_guarded(int lifeline);
 
-// Which memory of this process and its children a core file may hold: a mask in hex, core(5).
+// Sets which memory of this process and its children a core file may contain: a mask in hex, core(5).
 // Async-signal-safe.
 void set_core_filter(std::string_view mask);
 
-// Closes all descriptors from 3 on but these two. Async-signal-safe.
+// Closes all descriptors from 3 up, except these two. Async-signal-safe.
 void close_descriptors_but(int one, int other);
 
 }  // namespace radl

@@ -1,5 +1,5 @@
-// The part of a command's standard input that does not exist yet when the command starts
-// (ProcessRequest::more_stdin; ExecOptions::more_stdin).
+// Standard input for a command that is produced while the command runs (ProcessRequest::more_stdin;
+// ExecOptions::more_stdin).
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@ class MoreInput {
   using Source = std::function<std::optional<std::string>()>;
   explicit MoreInput(const Source& source) : source_(source), ended_(!source) {}
 
-  // What is to be written now; empty if there is nothing yet, or nothing more.
+  // The bytes to write now. Empty if there are none yet, or no more.
   std::string_view next() {
     if (taken_ < piece_.size()) return std::string_view(piece_).substr(taken_);
     if (ended_) return {};
@@ -25,7 +25,7 @@ class MoreInput {
     return piece_;
   }
   void took(size_t bytes) { taken_ += bytes; }
-  // The command reads no more.
+  // The command stopped reading.
   void stop() { ended_ = true, piece_.clear(), taken_ = 0; }
   bool over() const { return ended_ && taken_ == piece_.size(); }
 

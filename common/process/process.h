@@ -1,6 +1,6 @@
-// Starts a program with an argument vector (never through a shell), talks to it over pipes, and does not
-// outwait its deadline. The one place where radlc starts programs that it waits for; see detached.h for those
-// that outlive it.
+// Runs a program from an argument vector (never through a shell), with pipes and a deadline.
+// radlc starts all programs here that it waits for; see detached.h for those that outlive
+// it.
 #pragma once
 
 #include <chrono>
@@ -20,33 +20,34 @@ namespace radl {
 struct ProcessRequest {
   std::vector<std::string> argv;  // argv[0] is searched in PATH unless it has a '/'
   std::string stdin_bytes;
-  // What follows stdin_bytes, asked for as the program reads: "": nothing yet, nullopt: the end. It must not
-  // wait.
+  // Supplies input after stdin_bytes whenever the program reads. "": none yet; nullopt: end of input. Must
+  // not block.
   std::function<std::optional<std::string>()> more_stdin;
-  std::string directory;           // empty: this process's
-  EnvironmentChanges environment;  // set for it; nullopt removes
-  // Which variables of the user's it gets besides kBasicVariables: names, or a beginning with `*` after it.
+  std::string directory;           // "": the current directory
+  EnvironmentChanges environment;  // set for the program; nullopt removes
+  // The user's variables to pass besides kBasicVariables: names, or prefixes followed by `*`.
   std::vector<std::string> inherited;
-  std::chrono::milliseconds deadline{std::chrono::minutes(10)};  // from the call on
-  Stop stop;                                                     // besides the deadline
+  std::chrono::milliseconds deadline{std::chrono::minutes(10)};  // counted from the call
+  Stop stop;                                                     // checked in addition to the deadline
   std::function<void(std::string_view piece, bool is_stderr)> on_output;
-  size_t keep_bytes = size_t{1} << 20;  // the last so many of each stream are kept in the result
+  size_t keep_bytes = size_t{1} << 20;  // the result keeps this many last bytes of each stream
 };
 
 struct ProcessResult {
-  int exit_status = 0;  // 128+n when signal n ended it
+  int exit_status = 0;  // 128+n if signal n ended it
   std::string out, err;
-  bool out_cut = false, err_cut = false;  // there was more before it
+  bool out_cut = false, err_cut = false;  // earlier output was dropped
 };
 
-// The program ends with this process, even a killed one, with all that descends from it, also what has made a
-// session of its own. So it does (TERM, after 2 s KILL) when the deadline passes (Timeout) or it is to stop
-// (Timeout, Cancelled). What it leaves running when it ends by itself stays, and does not hold the call up.
-// `environment`: of the user whom it runs for. NotFound: the program does not exist. Any exit status is ok.
+// Runs a program and waits for it. The program and all its descendants, including those in their own session,
+// end with this process, even after kill -9. They also end (TERM, then KILL after 2 s) at the deadline
+// (Timeout) or at a stop (Timeout, Cancelled). Processes left behind by a program that exits keep running and
+// do not delay the call. `environment`: that of the user. NotFound: the program does not exist. Any exit
+// status is Ok.
 Result<ProcessResult> run_process(const Environment& environment, const ProcessRequest& request);
 
-// A program that runs, its streams closed, until this object goes or this process ends, even by kill -9; then
-// it ends with all that descends from it.
+// A running program with closed streams. It ends with all its descendants when this object is destroyed or
+// this process ends, even by kill -9.
 class KeptProcess {
  public:
   static Result<std::unique_ptr<KeptProcess>> start(const Environment& environment,
@@ -64,18 +65,18 @@ class KeptProcess {
 // Full path of a program, searched in PATH and then in the sbin folders; empty if not found.
 std::string find_program(const Environment& environment, const std::string& name);
 
-// When process `pid` started, in clock ticks since boot: with the pid it names one process for good. 0: not
+// Start time of process `pid` in clock ticks since boot; together they identify a process uniquely. 0: not
 // alive.
 unsigned long long process_start_time(int pid);
-std::string boot_id();  // of the running kernel; empty when it cannot be read
+std::string boot_id();  // of the running kernel; "" if unreadable
 std::string host_name();
 
-// For a process that holds secrets: no core file (RLIMIT_CORE), and nothing of its memory in one that a
-// kernel's handler takes all the same (core(5), coredump_filter). Programs that it starts inherit both; a
-// detached one has the kernel's filter again.
+// Call in a process that holds secrets. Disables core files (RLIMIT_CORE) and excludes all memory from dumps
+// by a kernel handler (core(5), coredump_filter). Child programs inherit both; a detached one gets the
+// kernel's filter back.
 void forbid_core_dumps();
-// No debugger of this user, and /proc shows this process to root alone (PR_SET_DUMPABLE). Not for processes
-// of a job, which are found by their environment in /proc.
+// Denies this user's debuggers access and restricts /proc to root (PR_SET_DUMPABLE). Not for processes of a
+// job, which are found by their environment in /proc.
 void forbid_inspection();
 
 }  // namespace radl

@@ -1,4 +1,4 @@
-// What servers answer, taken apart: pure functions of bytes that nobody has checked (tests/fuzz/data).
+// Parsers for server responses: pure functions of untrusted bytes (tests/fuzz/data).
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace radl::transfer {
 
-// One page of ListObjectsV2. Corrupt: not such a list, a size that is not a number, or a key without the
+// A page of ListObjectsV2. Corrupt: not such a list, a size that is not a number, or a key without the
 // prefix.
 struct S3Page {
   std::vector<Object> objects;
@@ -22,7 +22,7 @@ struct S3Page {
 };
 Result<S3Page> parse_s3_list(std::string_view xml, std::string_view prefix);
 
-// One page of ListMultipartUploads.
+// A page of ListMultipartUploads.
 struct S3UploadPage {
   struct Begun {
     std::string key, id;
@@ -33,11 +33,11 @@ struct S3UploadPage {
 };
 Result<S3UploadPage> parse_s3_uploads(std::string_view xml);
 
-// One page of ListParts.
+// A page of ListParts.
 struct S3PartPage {
   struct Part {
     int number = 0;
-    std::string etag, crc32c;  // the latter base64, "" where the store keeps none
+    std::string etag, crc32c;  // crc32c is base64, or "" if the store keeps none
     uint64_t size = 0;
   };
   std::vector<Part> parts;
@@ -45,12 +45,12 @@ struct S3PartPage {
 };
 Result<S3PartPage> parse_s3_parts(std::string_view xml);
 
-// The answer to DeleteObjects: an error that names the objects that were not removed.
+// Parses the response to DeleteObjects. The error names the objects that were not removed.
 Status parse_s3_deleted(std::string_view xml);
 
-// The text of the root's child of this name, "" when there is none; namespaces are left out.
+// Text of the root's child of this name, ignoring namespaces; "" if missing.
 std::string s3_field(std::string_view xml, std::string_view name);
-// Whether the root is <Error>: even an answer with status 200 can be one.
+// True if the root is <Error>. Even a response with status 200 can be one.
 bool is_s3_error(std::string_view xml);
 // S3's <Error><Code>..</Code><Message>..</Message></Error> as a message that begins with `what`.
 Status s3_error(const http::Response& response, const std::string& what);
@@ -61,7 +61,7 @@ Status not_a_store(const std::string& what);
 // The answers to GETFILESTATUS and LISTSTATUS; Corrupt if malformed.
 Result<HdfsEntry> parse_hdfs_status(std::string_view json);
 Result<std::vector<HdfsEntry>> parse_hdfs_list(std::string_view json);
-// {"boolean": true}: an operation did what it was asked for.
+// Parses {"boolean": true}: true if the operation did what was requested.
 bool parse_hdfs_boolean(std::string_view json);
 // {"RemoteException": ...} as a message that begins with `what`.
 Status hdfs_error(const http::Response& response, const std::string& what);
@@ -71,8 +71,8 @@ struct ContentRange {
   std::optional<uint64_t> first, total;
 };
 ContentRange parse_content_range(std::string_view text);
-// The bytes of `range` in the answer to a request for it. A server without ranges (200) sent the whole
-// file: the range is cut out. Corrupt: a part that begins elsewhere or is longer than asked for.
+// Extracts the bytes of `range` from the response to a request for it. If the server ignored the range (200),
+// cuts it out of the whole file. Corrupt: a part that begins elsewhere or is longer than requested.
 Result<std::string> bytes_of_range(http::Response answer, const Range& range, const std::string& what);
 
 }  // namespace radl::transfer

@@ -1,4 +1,4 @@
-// Azure Blob Storage: block blobs, signed by an account's key, by a shared access signature or a token.
+// Azure Blob Storage: block blobs, authorized by an account key, a shared access signature or a token.
 // Source: Azure Storage REST API reference: "Authorize with Shared Key", "Create a service SAS", "Put Blob",
 // "Put Block List", "List Blobs", "Specifying conditional headers for Blob service operations".
 #pragma once
@@ -17,10 +17,10 @@
 namespace radl::transfer {
 
 struct AzureBlobOptions {
-  std::string endpoint;  // "https://ACCOUNT.blob.core.windows.net", of Azurite "http://HOST:PORT/ACCOUNT"
+  std::string endpoint;  // "https://ACCOUNT.blob.core.windows.net"; for Azurite "http://HOST:PORT/ACCOUNT"
   std::string account;
-  // One of these, in this order; none: containers must be public.
-  std::string key;  // raw bytes of the account's key
+  // The first that is set is used. If none is, containers must be public.
+  std::string key;  // the account key, decoded
   std::string sas;  // the query of a shared access signature, without '?'
   std::shared_ptr<TokenSource> tokens;
   int attempts = 6;
@@ -28,10 +28,10 @@ struct AzureBlobOptions {
 
 // Tokens of the Azure login (common/azure/settings.h); null if there is none.
 Result<std::shared_ptr<TokenSource>> azure_tokens(http::Client& http, const Lookup& environment);
-// AZURE_STORAGE_CONNECTION_STRING, else AZURE_STORAGE_ACCOUNT with AZURE_STORAGE_KEY or
-// AZURE_STORAGE_SAS_TOKEN and, for an endpoint of one's own, AZURE_STORAGE_SERVICE_ENDPOINT, as `az storage`
-// reads them. `account_url`: of an address that names its account, ""
-// otherwise. Invalid: no account is named, or what is said of it cannot be used.
+// Reads AZURE_STORAGE_CONNECTION_STRING, else AZURE_STORAGE_ACCOUNT with AZURE_STORAGE_KEY or
+// AZURE_STORAGE_SAS_TOKEN and, for a custom endpoint, AZURE_STORAGE_SERVICE_ENDPOINT, like `az storage`.
+// `account_url`: from an address that names its account, else "". Invalid: no account is named, or a setting
+// is unusable.
 Result<AzureBlobOptions> azure_blob_options(const std::string& account_url, const Lookup& environment);
 
 class AzureBlob : public RestStore {
@@ -44,11 +44,11 @@ class AzureBlob : public RestStore {
   Result<Object> put_file(const std::string& key, const std::string& path, const Upload& how = {}) override;
   Result<Object> copy(const std::string& from, const std::string& to, const Stop& stop = {}) override;
   Result<std::vector<Object>> list(const std::string& prefix, const Stop& stop = {}) override;
-  // A shared access signature of this blob alone. To PUT there a request needs x-ms-blob-type: BlockBlob.
-  // Auth: there is no account key to sign with.
+  // A shared access signature for this blob only. A PUT needs the header x-ms-blob-type: BlockBlob. Auth:
+  // there is no account key to sign with.
   Result<std::string> presign(const std::string& method, const std::string& key, int seconds,
                               const Stop& stop = {}) override;
-  // Azure itself deletes uncommitted blocks after a week and cannot list them by time.
+  // Azure deletes uncommitted blocks itself after a week, and cannot list them by time.
   Result<int> abort_uploads(const std::string&, std::time_t, const Stop& = {}) override { return 0; }
 
  protected:
@@ -74,22 +74,22 @@ class AzureBlob : public RestStore {
   std::string token_;  // used last
 };
 
-// --- pure parts
+// --- pure functions
 
-// The value of Authorization for a request with these headers, x-ms-date and x-ms-version among them.
+// The value of Authorization for a request with these headers, including x-ms-date and x-ms-version.
 std::string azure_shared_key(const AzureBlobOptions& options, const http::Request& request,
                              uint64_t body_bytes);
 // The query of a service SAS for one blob. `permissions`: "r", "cw"; `expires`: seconds since 1970.
 std::string azure_blob_sas(const AzureBlobOptions& options, const std::string& container,
                            const std::string& key, const std::string& permissions, std::time_t expires);
 
-// One page of List Blobs. Corrupt: no such list, or an entry without the prefix.
+// A page of List Blobs. Corrupt: not such a list, or an entry without the prefix.
 struct AzurePage {
   std::vector<Object> objects;
   std::string next;  // "" on the last page
 };
 Result<AzurePage> parse_azure_list(std::string_view xml, std::string_view prefix);
-// The uncommitted blocks of Get Block List: id, as it is written, and size.
+// The uncommitted blocks of Get Block List: ID as written, and size.
 Result<std::vector<std::pair<std::string, uint64_t>>> parse_azure_blocks(std::string_view xml);
 
 }  // namespace radl::transfer

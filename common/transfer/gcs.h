@@ -1,8 +1,8 @@
-// Google Cloud Storage: its JSON API for objects, resumable uploads, signed URLs (V4).
-// Source: Cloud Storage documentation, JSON API reference (v1), "Resumable uploads", "Request preconditions",
-// "Data validation and change detection", "V4 signing process with your own program".
+// Google Cloud Storage: its JSON API for objects, resumable uploads, signed URLs (V4). Source: Cloud Storage
+// documentation, JSON API reference (v1), "Resumable uploads", "Request preconditions", "Data validation and
+// change detection", "V4 signing process with your own program".
 //
-// An object's etag here is its generation, which is what Google's preconditions compare.
+// An object's etag here is its generation, which Google's preconditions compare.
 #pragma once
 
 #include <memory>
@@ -17,17 +17,17 @@
 namespace radl::transfer {
 
 struct GcsOptions {
-  std::string endpoint = "https://storage.googleapis.com";  // without a slash at its end
-  std::shared_ptr<TokenSource> tokens;                      // none: an emulator, or public buckets
-  google::Credential signer;   // a service account's key signs URLs; of another kind: none can be signed
-  std::string billed_project;  // "": requests are charged to the bucket's own project
+  std::string endpoint = "https://storage.googleapis.com";  // without a trailing slash
+  std::shared_ptr<TokenSource> tokens;                      // null: an emulator, or public buckets
+  google::Credential signer;                                // only a service account's key can sign URLs
+  std::string billed_project;  // "": requests are charged to the bucket's project
   int attempts = 6;
 };
 
-// STORAGE_EMULATOR_HOST ("localhost:4443" or a URL) names a server without credentials; without it
-// CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE another endpoint. Credentials as Google's libraries find them
-// (common/google/settings.h); where there are none, buckets must be public. GOOGLE_CLOUD_QUOTA_PROJECT: the
-// project that is charged.
+// STORAGE_EMULATOR_HOST ("localhost:4443" or a URL) names a server without credentials; otherwise
+// CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE overrides the endpoint. Finds credentials like Google's libraries
+// (common/google/settings.h); without any, buckets must be public. GOOGLE_CLOUD_QUOTA_PROJECT: the project
+// that is charged.
 Result<GcsOptions> gcs_options(http::Client& http, const Lookup& environment);
 
 class Gcs : public RestStore {
@@ -44,7 +44,7 @@ class Gcs : public RestStore {
   // Auth: the credential is not a service account's key.
   Result<std::string> presign(const std::string& method, const std::string& key, int seconds,
                               const Stop& stop = {}) override;
-  // Nothing is left of a session that nobody finished: Google has no list of them, and they end after a week.
+  // Google cannot list unfinished sessions. They leave nothing behind and expire after a week.
   Result<int> abort_uploads(const std::string&, std::time_t, const Stop& = {}) override { return 0; }
 
  protected:
@@ -63,7 +63,7 @@ class Gcs : public RestStore {
   friend class GcsUpload;
   std::string json_url(const std::string& key) const;
   std::string upload_url(const std::string& type, const std::string& key) const;
-  // Of an object resource: what was made, which is compared with the checksum of what was sent.
+  // Parses the resource of a new object and compares its checksum with that of the bytes sent.
   Result<Object> made(const std::string& key, const std::string& json, const std::string& crc) const;
 
   const GcsOptions options_;
@@ -72,7 +72,7 @@ class Gcs : public RestStore {
   std::string token_;  // used last
 };
 
-// The query of a signed URL: sorted, encoded, with the signature. `path` as in the URL, encoded; `now`:
+// The query of a signed URL: sorted, encoded, with the signature. `path` as encoded in the URL; `now`:
 // seconds since 1970. Auth: the credential has no key.
 Result<std::string> gcs_signed_query(const google::Credential& signer, const std::string& method,
                                      const std::string& host, const std::string& path, int seconds,

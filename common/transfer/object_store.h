@@ -1,9 +1,9 @@
-// Objects under keys in one bucket or container: what every object store can do. Amazon S3 (s3.h), Google
-// Cloud Storage (gcs.h), Azure Blob (azure_blob.h), OpenStack Swift (swift.h).
+// Interface to one bucket or container: the operations that all supported stores share. Amazon S3 (s3.h),
+// Google Cloud Storage (gcs.h), Azure Blob (azure_blob.h), OpenStack Swift (swift.h).
 //
-// Thread-safe. Errors: NotFound, Auth, Exists and Conflict (conditions), Quota, Corrupt (a checksum), Retry
-// and Timeout (repeated already, with backoff), Cancelled, Lost (a conditional write whose answer is unknown:
-// look before repeating). They name the store's own code and the object's address.
+// Thread-safe. Errors: NotFound, Auth, Exists and Conflict (preconditions), Quota, Corrupt (checksum), Retry
+// and Timeout (already retried with backoff), Cancelled, Lost (a conditional write without a response: check
+// before you retry). They name the store's own code and the object's address.
 #pragma once
 
 #include <cstdint>
@@ -21,31 +21,31 @@
 namespace radl::transfer {
 
 struct Object {
-  std::string key, etag;  // what changes with the content: the ETag without quotes, Google's generation
+  std::string key, etag;  // etag: version of the content: the unquoted ETag, or Google's generation
   uint64_t size = 0;
-  std::time_t modified = 0;  // by the server's clock; 0 where it was not said
+  std::time_t modified = 0;  // server time; 0 if the server did not send it
 };
 
 struct Fetched {
   Object object;
   std::string bytes;
-  std::time_t served = 0;  // the server's clock when it answered; 0: not said
+  std::time_t served = 0;  // the server's time of the response; 0 if not sent
 };
 
 struct Range {
   uint64_t first = 0, count = 0;  // bytes first .. first + count - 1; count 0: to the end
 };
 
-// What must hold of the existing object.
+// Precondition on the existing object.
 struct PutCondition {
   bool if_absent = false;  // else Exists
-  std::string if_match;    // it has this ETag, else Conflict
+  std::string if_match;    // the object has this ETag, else Conflict
 };
 
 struct Upload {
   uint64_t part_bytes = 0;  // of large files; 0: by the file's size. At most 10,000 parts, of 5 MiB and more
-  int parallel = 8;         // parts at a time
-  std::function<void(uint64_t done, uint64_t total)> progress;  // from one thread at a time
+  int parallel = 8;         // maximum concurrent parts
+  std::function<void(uint64_t done, uint64_t total)> progress;  // called from one thread at a time
   Stop stop;
 };
 
@@ -56,45 +56,45 @@ class ObjectStore {
   virtual std::string address(const std::string& key) const = 0;
 
   virtual Result<Object> head(const std::string& key, const Stop& stop = {}) = 0;
-  // Into memory; whole objects are checked against the checksum that the store keeps.
+  // Reads into memory. Verifies whole objects against the checksum that the store keeps.
   virtual Result<Fetched> get(const std::string& key, const Range& range = {}, const Stop& stop = {}) = 0;
-  // As download(): resumable, there whole or not at all, checked against the store's checksum where it keeps
-  // one. Large objects come in ranges, several at a time.
+  // Downloads to a file, like download(): resumable and atomic. Verifies the store's checksum, if any.
+  // Fetches large objects in concurrent ranges.
   virtual Status get_file(const std::string& key, Download what) = 0;
 
-  // A write with a condition is sent once: Retry and Timeout say that it was not done, Lost that it may have
-  // been.
+  // A conditional write is sent once. Retry and Timeout mean that it did not happen; Lost means that it may
+  // have.
   virtual Result<Object> put(const std::string& key, std::string bytes, const PutCondition& condition = {},
                              const Stop& stop = {}) = 0;
-  // Large files in parts, several at a time. An upload that was interrupted, also by kill -9, goes on at the
-  // next call: PATH.radl-upload-*.json beside the file names it. One that the file has outlived is taken
-  // back.
+  // Uploads large files in concurrent parts. The next call resumes an interrupted upload, even after kill -9,
+  // with the help of PATH.radl-upload-*.json beside the file. If the file has changed since, it aborts the
+  // old upload.
   virtual Result<Object> put_file(const std::string& key, const std::string& path,
                                   const Upload& how = {}) = 0;
   virtual Result<Object> copy(const std::string& from, const std::string& to, const Stop& stop = {}) = 0;
 
-  // All whose key begins so, by key.
+  // Returns objects whose key starts with `prefix`, sorted by key.
   virtual Result<std::vector<Object>> list(const std::string& prefix, const Stop& stop = {}) = 0;
-  // Ok if it does not exist.
+  // Succeeds if the object does not exist.
   virtual Status remove(const std::string& key, const Stop& stop = {}) = 0;
-  // Those that could not be removed are named.
+  // The error lists every key that was not removed.
   virtual Status remove_many(const std::vector<std::string>& keys, const Stop& stop = {}) = 0;
 
-  // A presigned URL, valid for `seconds` (at most 7 days), to GET or PUT one object. It is a secret.
+  // A URL that grants GET or PUT on one object for `seconds` (at most 7 days). It is a secret: never log it.
   virtual Result<std::string> presign(const std::string& method, const std::string& key, int seconds,
                                       const Stop& stop = {}) = 0;
-  // Takes back uploads below the prefix that were begun before this time and never finished; their number.
+  // Aborts unfinished uploads under `prefix` that started before `begun_before`. Returns their number.
   virtual Result<int> abort_uploads(const std::string& prefix, std::time_t begun_before,
                                     const Stop& stop = {}) = 0;
 };
 
 struct OpenedStore {
   std::unique_ptr<ObjectStore> store;
-  std::string key;  // of the URI; may be empty or end in '/'
+  std::string key;  // from the URI; may be empty or end in '/'
 };
-// An address (common/store_address.h), by what environment and files say of credentials and endpoints as the
-// vendor's own tools read them (docs/object-stores.md). Nothing is asked of it yet. Invalid: no such address.
-// `http` outlives it.
+// Opens an address (common/store_address.h), with credentials and endpoints from the environment and files
+// that the vendor's own tools read (docs/object-stores.md). Contacts no server. Invalid: not such an address.
+// `http` must outlive the store.
 Result<OpenedStore> open_object_store(http::Client& http, const std::string& uri);
 // Whether a NotFound means a missing bucket or container, not a missing object.
 bool is_missing_container(const Status& status);

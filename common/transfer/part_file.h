@@ -1,4 +1,4 @@
-// The file that a download goes into until it is whole, held by one process at a time.
+// The partial file of a download, locked by one process at a time.
 #pragma once
 
 #include <functional>
@@ -8,9 +8,9 @@
 
 namespace radl::transfer {
 
-// Opens (or makes) `path` and locks it; the descriptor is the caller's. The file is the one of this name once
-// the lock is held: one that another process has finished and renamed between the two is let go. Conflict:
-// another process holds it. `between`: for tests, called after each opening and before the lock.
+// Opens or creates `path` and locks it; the caller owns the descriptor. If another process finishes and
+// renames the file before the lock is held, opens the path again. Conflict: another process holds the lock.
+// `between`: for tests, called after each opening and before the lock.
 Result<int> open_part(const std::string& path, const std::function<void()>& between = {});
 
 }  // namespace radl::transfer

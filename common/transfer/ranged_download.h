@@ -1,5 +1,5 @@
-// One large object to a file in ranges, several at a time, and on with what an earlier call left: the same
-// for every store.
+// Downloads one large object to a file in concurrent ranges, and resumes an earlier call. Shared by all
+// stores.
 #pragma once
 
 #include <cstdint>
@@ -14,34 +14,34 @@
 
 namespace radl::transfer {
 
-// From here on objects come in ranges.
+// Objects of at least this size are fetched in ranges.
 inline constexpr uint64_t kInRanges = uint64_t{32} << 20;
 
-// What the object is, as one answer described it.
+// An object as described by one response.
 struct Described {
   std::string etag;
   uint64_t size = 0;
   StoredChecksum checksum;
-  // Of an object whose checksum is that of its parts: how long each but the last is. 0: they are of several
-  // sizes, and there is nothing to compare with.
+  // If the object's checksum is over its parts: the length of each part but the last. 0: the parts differ in
+  // size, so the checksum cannot be verified.
   uint64_t part_bytes = 0;
 };
 
-// How a store is asked for a range.
+// Requests a range from a store.
 class RangeSource {
  public:
   virtual ~RangeSource() = default;
-  // The request has a sink for the bytes and looks at the headers; asked for the object as `etag` names it,
-  // an answer of another status than 206 is an error, 412 that it has changed.
+  // `request` has a sink for the bytes and checks the headers. Reads the version that `etag` names: a status
+  // other than 206 is an error; 412 means that the object has changed.
   virtual Result<http::Response> read(const Range& range, const std::string& etag, http::Request request,
                                       const Stop& stop) = 0;
   virtual Status error(const http::Response& answer) const = 0;
 };
 
-// To what.path, there whole or not at all; what.identity names the object in messages and in the note
-// PART.json that says which ranges are in what.part_path() already. Conflict: it has changed on the way.
+// Downloads atomically to what.path. what.identity names the object in messages and in the note PART.json,
+// which lists the ranges already in what.part_path(). Conflict: the object changed during the download.
 Status download_ranges(RangeSource& source, const Download& what, Described object, int attempts);
-// Whether an earlier call has left ranges for this path.
+// True if an earlier call left ranges for this path.
 bool has_ranges(const Download& what);
 
 }  // namespace radl::transfer

@@ -1,6 +1,6 @@
-// What object stores over REST have in common: requests with credentials that are renewed, objects read
-// whole, in ranges and to files, and many removed side by side. A store of its own says what its addresses,
-// headers and errors are (gcs.h, azure_blob.h, swift.h).
+// Base class of object stores over REST: requests with renewed credentials, objects read whole, in ranges and
+// to files, and concurrent removals. Subclasses define addresses, headers and errors (gcs.h, azure_blob.h,
+// swift.h).
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@
 
 namespace radl::transfer {
 
-// The longest validity of a presigned URL.
+// The longest lifetime of a presigned URL.
 inline constexpr int kLongestSignedUrl = 7 * 24 * 3600;
 
 class RestStore : public ObjectStore {
@@ -30,41 +30,41 @@ class RestStore : public ObjectStore {
 
   struct Call {
     std::string method = "GET";
-    std::string url;  // without what is secret
+    std::string url;  // without secrets
     http::Headers headers;
     bool once = false;  // a condition that the first may have changed: sent once, Lost when its answer is
-    bool repeatable = true;  // of a POST
+    bool repeatable = true;  // for a POST
     Stop stop;
   };
-  // Signs, sends, repeats what may pass, and once more with another token where the first is refused. An
-  // answer of any other status is a Response.
+  // Signs, sends and retries transient failures; also retries once with a new token if the first is refused.
+  // Returns a response of any other status as a Response.
   Result<http::Response> call(const Call& what, http::Request request = {});
 
-  // --- what a store says of itself
-  // Where the object's bytes are read, and where it is removed. Not pure where the address is looked up.
+  // --- defined by each store
+  // URLs for reading the object's bytes and for removing it. May send requests to find the address.
   virtual Result<std::string> bytes_url(const std::string& key, const Stop& stop) = 0;
   virtual Result<std::string> object_url(const std::string& key, const Stop& stop) = 0;
-  // Headers that every request has, besides those of its credentials.
+  // Headers of every request, besides the credentials.
   virtual http::Headers usual_headers() const { return {}; }
-  // Called for each attempt; `request` has its URL and headers, and a body of `body_bytes`.
+  // Called for each attempt. `request` has its URL and headers, and a body of `body_bytes`.
   virtual Result<http::Headers> authorization(const http::Request& request, uint64_t body_bytes,
                                               const Stop& stop) = 0;
-  // A URL's secret part, which no message shows ("sig=..."); "" for none.
+  // The secret part of a URL, which messages must not show ("sig=..."); "" for none.
   virtual std::string secret_query() const { return {}; }
   // Handles an answer that denies access. True if something was corrected and a retry may succeed.
   virtual bool put_right(const http::Response& answer) = 0;
-  // Describes the object by the answer to a request for its bytes.
+  // Describes the object from the response to a request for its bytes.
   virtual Described described(const http::Response& answer) const = 0;
-  // Finds out how long the parts are, where the checksum is one of parts.
+  // Determines the length of the parts, if the checksum is over parts.
   virtual Status look_at_parts(const std::string&, Described&, const Stop&) { return {}; }
-  // The request is answered with 412 unless the object is as it was then.
+  // Makes the request fail with 412 unless the object still has this ETag.
   virtual void only_if(const std::string& etag, std::string& url, http::Headers& headers) const = 0;
-  // `key`: of the object that was asked for, "" where it was the container.
+  // `key`: the requested object, or "" for the container.
   virtual Status error(const http::Response& answer, const std::string& key) const = 0;
-  // HEAD, or what the store has for it.
+  // Sends HEAD, or the store's equivalent.
   virtual Result<Described> look(const std::string& key, std::time_t* modified, const Stop& stop);
 
-  // url + "name=value&..." whether it has a query or not.
+  // Appends "name=value&..." to a URL with or without a query.
   static std::string with_query(const std::string& url, const http::Headers& query);
 
   http::Client& http_;
@@ -76,14 +76,14 @@ class RestStore : public ObjectStore {
   Result<std::optional<Described>> get_small(const std::string& key, const Download& what);
 };
 
-// A NotFound of which is_missing_container() is true.
+// A NotFound for which is_missing_container() is true.
 Status no_container(const std::string& address);
-// Of a write on a condition that was sent once and answered so: Exists where it was to be absent, Conflict,
-// Lost where it may have been done; nothing where it was done, or its error is like any other's.
+// Interprets the response to a conditional write that was sent once: Exists (if_absent), Conflict, or Lost if
+// it may have happened; nullopt if it succeeded or failed like any other request.
 std::optional<Status> condition_answer(const http::Response& answer, const PutCondition& condition,
                                        const std::string& address);
 
-std::time_t http_time(std::string_view header);  // 0 where it is none
+std::time_t http_time(std::string_view header);  // 0 if invalid
 uint64_t content_length(const http::Response& answer);
 
 }  // namespace radl::transfer

@@ -18,20 +18,20 @@ namespace radl::transfer {
 
 struct S3Options {
   enum class Addressing {
-    Auto,     // virtual host; the path for other endpoints and for buckets that are not host names
+    Auto,     // virtual host; path for other endpoints and for buckets that are not host names
     Virtual,  // https://bucket.host/key
     Path,     // https://host/bucket/key
   };
   std::string region = "us-east-1";
   std::string endpoint;  // "": Amazon's own; else "https://host[:port]"
   Addressing addressing = Addressing::Auto;
-  std::shared_ptr<aws::CredentialSource> credentials;  // none, or anonymous: requests are not signed
+  std::shared_ptr<aws::CredentialSource> credentials;  // null or anonymous: requests are not signed
   std::string ca_file;                                 // "": the system's
   int attempts = 6;
 };
 
-// AWS_S3_ADDRESSING or the profile's s3 addressing_style is "auto", "virtual" or "path". Where no credentials
-// are to be found at all, requests are not signed (public buckets).
+// AWS_S3_ADDRESSING or the profile's s3 addressing_style is "auto", "virtual" or "path". If no credentials
+// are found, requests are not signed (public buckets).
 Result<S3Options> s3_options(http::Client& http, std::shared_ptr<const aws::Configuration> configuration);
 
 // The part size for a file of `size` bytes: the requested one (0: 16 MiB), at least 5 MiB, at most 10,000
@@ -62,27 +62,27 @@ class S3 : public ObjectStore {
   friend class S3Upload;
   friend class S3Ranges;
 
-  // What a request is besides its bytes.
+  // A request without its body.
   struct Call {
     std::string method, key;
     http::Headers query, headers;
-    bool once = false;  // not repeated: a condition that the first may have changed
+    bool once = false;  // not retried: the first attempt may have changed the condition
     Stop stop;
   };
   struct Place {
-    std::string base, host, path;  // "https://host", as in Host, decoded path
+    std::string base, host, path;  // "https://host"; as in Host; decoded path
   };
   Place place(const std::string& key, const std::string& region) const;
   bool path_style() const;
   std::string region() const;
-  // Signs, sends, follows to the bucket's region, puts a wrong clock and expired keys right. An answer of any
-  // other status is a Response.
+  // Signs, sends, follows to the bucket's region, and corrects a wrong clock or expired keys. Returns a
+  // response of any other status as a Response.
   Result<http::Response> call(const Call& what, http::Request request = {});
-  // Of what the server may begin to answer before it is done: a 200 that carries an error which may pass is
-  // repeated like a 500.
+  // For operations that the server may begin to answer before it has finished: a 200 that carries a transient
+  // error is retried like a 500.
   Result<http::Response> call_late(const Call& what, const http::Request& request = {});
   Status remove_listed(const Call& what, const http::Request& request);
-  // The request as it is sent, signed at each attempt. `signed_by`: the keys used last.
+  // The final request, signed at each attempt. `signed_by` receives the keys used last.
   http::Request prepared(const Call& what, http::Request request, aws::Credentials* signed_by) const;
   // True if something was corrected and a retry may succeed.
   bool put_right(const http::Response& answer, const aws::Credentials& signed_by, int& tries);
@@ -93,7 +93,7 @@ class S3 : public ObjectStore {
   const std::string bucket_;
   std::atomic<long long> clock_offset_{0};  // seconds to add to this computer's clock
   mutable std::mutex mutex_;
-  std::string region_;  // where the bucket lies, as far as is known
+  std::string region_;  // the bucket's region, if known
 };
 
 }  // namespace radl::transfer

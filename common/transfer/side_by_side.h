@@ -1,4 +1,4 @@
-// Pieces of one transfer, several at a time.
+// Runs the pieces of one transfer concurrently.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace radl::transfer {
 
-// Calls work(i, stop) for 0 .. count - 1 on this thread and up to `width` - 1 others (fewer where no more can
-// be had). The first error, or what was thrown, ends the others by their `stop`, and is the answer.
+// Calls work(i, stop) for 0 .. count - 1 on this thread and up to `width` - 1 others (fewer if the system has
+// no more). The first error or exception stops the others through their `stop` and is returned.
 template <class Work>
 Status side_by_side(size_t count, size_t width, const Stop& stop, Work&& work) {
   std::atomic<size_t> next{0};

@@ -1,5 +1,5 @@
-// Data wherever it lies, by its URI: a path or file://, http(s)://, object stores (common/store_address.h),
-// webhdfs:// and swebhdfs:// [USER@]HOST:PORT/PATH. One way to list and to fetch.
+// Data sources by URI: a path or file://, http(s)://, object stores (common/store_address.h), webhdfs:// and
+// swebhdfs:// [USER@]HOST:PORT/PATH. One interface to list and fetch.
 #pragma once
 
 #include <functional>
@@ -12,31 +12,31 @@
 
 namespace radl::transfer {
 
-// Bytes that have come, and all that there are (0: not known). Called from one thread at a time.
+// Bytes received, and total (0: unknown). Called from one thread at a time.
 using Progress = std::function<void(uint64_t done, uint64_t total)>;
 
 struct SourceFile {
-  std::string name;  // below the folder that was listed, with '/' between
+  std::string name;  // below the listed folder, with '/' as separator
   uint64_t size = 0;
-  std::string version;  // changes with the content (ETag, time); "" when the server tells none
+  std::string version;  // changes with the content (ETag, time); "" if the server gives none
 };
 
-// All files below a folder, in the order of their names. Unsupported for http(s), which has no listing.
+// All files below a folder, sorted by name. Unsupported for http(s), which has no listing.
 Result<std::vector<SourceFile>> list_files(http::Client& http, const std::string& uri, const Stop& stop = {});
-// One file to what.path (what.url is ignored); resumable.
+// Fetches one file to what.path (what.url is ignored). Resumable.
 Status fetch_file(http::Client& http, const std::string& uri, Download what);
-// The folder's files below `folder`; with names only those, and one that is missing is left out (http has no
-// listing). Several at a time. FOLDER/.radl-source.json keeps what version of each was brought: only what has
-// changed since is fetched again, and files missing at the source are removed. NotFound if none exists.
+// Fetches the folder's files below `folder`, several at a time. With names, fetches only those and skips
+// missing ones (http has no listing). FOLDER/.radl-source.json records the version of each file: the next
+// call fetches only changed files and removes those missing at the source. NotFound if none exists.
 Status fetch_folder(http::Client& http, const std::string& uri, const std::string& folder,
                     const std::vector<std::string>& names, const Stop& stop = {},
                     const Progress& progress = {});
-// One file to FOLDER/NAME, with the same note of its version.
+// Fetches one file to FOLDER/NAME, and records its version in the same way.
 Status fetch_one(http::Client& http, const std::string& uri, const std::string& folder,
                  const std::string& name, const Stop& stop = {}, const Progress& progress = {});
 
-// A folder's files below a URI, several at a time (files and folders whose names begin with a dot do not
-// count: dataset_files.h). Unsupported for http(s).
+// Sends a folder's files below a URI, several at a time (files and folders whose names begin with a dot do
+// not count: dataset_files.h). Unsupported for http(s).
 Status send_folder(http::Client& http, const std::string& folder, const std::string& uri,
                    const Stop& stop = {});
 

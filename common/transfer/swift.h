@@ -1,10 +1,9 @@
-// OpenStack Swift, and servers that speak its protocol (Ceph), as an object store: large objects are static
-// ones (SLO) with their segments in CONTAINER_segments, as Swift's own client has them. Source: OpenStack
-// Object Store API v1; Swift's documentation, "Large Object Support", "TempURL", "Auth System" (TempAuth's v1
-// login).
+// OpenStack Swift, and servers that speak its protocol (Ceph), as an object store. Large objects are static
+// (SLO), with segments in CONTAINER_segments, as in Swift's own client. Source: OpenStack Object Store API
+// v1; Swift's documentation, "Large Object Support", "TempURL", "Auth System" (TempAuth's v1 login).
 //
-// Swift takes If-None-Match: * alone, and each of its replicas decides for itself: a write on a condition
-// tells most others, but not two at the same moment. Writes with if_match are Unsupported.
+// Swift supports only If-None-Match: *, and each of its replicas decides alone. A conditional write usually
+// detects another writer, but not two writes at the same moment. Writes with if_match are Unsupported.
 #pragma once
 
 #include <functional>
@@ -17,7 +16,7 @@
 
 namespace radl::transfer {
 
-// Where the account's containers are, and a token for them. Thread-safe.
+// Provides the URL of the account's containers and a token for them. Thread-safe.
 class SwiftAccess {
  public:
   struct Account {
@@ -25,7 +24,7 @@ class SwiftAccess {
     std::string token;  // a secret
   };
   virtual ~SwiftAccess() = default;
-  // Auth: what is wrong with the credential; NotFound: the cloud has no object store.
+  // Auth: the credential is invalid; the message says why. NotFound: the cloud has no object store.
   virtual Result<Account> account(const Stop& stop) = 0;
   virtual void refused(const std::string& token) = 0;
 };
@@ -36,7 +35,7 @@ struct SwiftOptions {
   int attempts = 6;
 };
 
-// ST_AUTH, ST_USER and ST_KEY (a login of version 1), else OpenStack's variables and clouds.yaml
+// Uses ST_AUTH, ST_USER and ST_KEY (a version 1 login), else OpenStack's variables and clouds.yaml
 // (common/openstack/settings.h).
 Result<SwiftOptions> swift_options(http::Client& http, const Lookup& environment);
 
@@ -51,7 +50,7 @@ class Swift : public RestStore {
   Result<Object> copy(const std::string& from, const std::string& to, const Stop& stop = {}) override;
   Result<std::vector<Object>> list(const std::string& prefix, const Stop& stop = {}) override;
   Status remove(const std::string& key, const Stop& stop = {}) override;
-  // A temporary URL, by the container's key or the account's. Auth: neither has one.
+  // A temporary URL, signed with the container's or the account's key. Auth: neither has one.
   Result<std::string> presign(const std::string& method, const std::string& key, int seconds,
                               const Stop& stop = {}) override;
   Result<int> abort_uploads(const std::string& prefix, std::time_t begun_before,
@@ -73,7 +72,7 @@ class Swift : public RestStore {
   struct Segment {
     std::string container, name, md5;  // md5 in hexadecimal
     uint64_t bytes = 0;
-    bool nested = false;  // a large object itself
+    bool nested = false;  // the segment is itself a large object
   };
   std::string segments() const { return container_ + "_segments"; }
   Result<std::string> url(const std::string& container, const std::string& key, const Stop& stop);

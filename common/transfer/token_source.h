@@ -12,8 +12,8 @@ namespace radl::transfer {
 class TokenSource {
  public:
   virtual ~TokenSource() = default;
-  // A token that is valid for some more minutes: a secret. Auth: the credential is invalid; the message says
-  // why.
+  // Returns a token (a secret) that stays valid for some minutes. Auth: the credential is invalid; the
+  // message says why.
   virtual Result<std::string> token(const Stop& stop) = 0;
   // The store rejected this token (401): the next call returns another.
   virtual void refused(const std::string& token) = 0;

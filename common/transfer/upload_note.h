@@ -1,4 +1,5 @@
-// What an upload in parts is known by at the next call, beside the file and held by one process at a time.
+// Records a multipart upload beside its file, so that the next call can resume it. One process holds it at a
+// time.
 #pragma once
 
 #include <sys/stat.h>
@@ -12,20 +13,20 @@ namespace radl::transfer {
 
 class UploadNote {
  public:
-  // Of the file `path` on its way to `address` at `endpoint`, in parts of so many bytes.
+  // For the upload of file `path` to `address` at `endpoint`, in parts of `part_bytes`.
   UploadNote(const std::string& path, const struct stat& info, const std::string& address,
              const std::string& endpoint, uint64_t part_bytes);
   ~UploadNote();
   UploadNote(const UploadNote&) = delete;
   UploadNote& operator=(const UploadNote&) = delete;
 
-  // Conflict: another process sends this file there. In a folder that cannot be written there is no note, and
-  // an upload that is killed begins anew.
+  // Conflict: another process is sending this file there. In a read-only folder there is no note, and a
+  // killed upload starts from the beginning.
   Status open();
   void begun(const std::string& upload);
   void remove();
-  const std::string& upload() const { return upload_; }  // of this file as it is now; ""
-  const std::string& stale() const { return stale_; }    // of what the file was; ""
+  const std::string& upload() const { return upload_; }  // upload ID of this version of the file; "" if none
+  const std::string& stale() const { return stale_; }    // upload ID of an older version; "" if none
 
  private:
   const std::string path_;
@@ -34,7 +35,7 @@ class UploadNote {
   std::string upload_, stale_;
 };
 
-// Ok, or Conflict: the file is not as long as it was when it began to be sent.
+// Conflict: the file's size has changed since the upload began.
 Status still_as_long(const std::string& path, uint64_t size);
 
 }  // namespace radl::transfer

@@ -18,8 +18,8 @@ struct HdfsEntry {
   int64_t modified = 0;  // milliseconds since 1970
 };
 
-// Errors carry HDFS's own exception and message: FileNotFoundException NotFound, AccessControlException Auth,
-// SafeModeException and StandbyException Retry, and so on. Answers send us on to the datanodes.
+// Errors carry HDFS's exception and message: FileNotFoundException is NotFound, AccessControlException Auth,
+// SafeModeException and StandbyException Retry, and so on. The name node redirects to data nodes.
 class WebHdfs {
  public:
   // `base`: "http://namenode:9870" or https; `user`: user.name of the requests, "" for none.
@@ -28,11 +28,11 @@ class WebHdfs {
 
   Result<HdfsEntry> status(const std::string& path);
   Result<std::vector<HdfsEntry>> list(const std::string& path);
-  // `count` bytes from `first` on (0: to the end).
+  // Reads `count` bytes (0: to the end) from offset `first`.
   Result<std::string> read(const std::string& path, uint64_t first = 0, uint64_t count = 0);
-  // Resumable like download(): a partial file is kept until the source changes.
+  // Resumable like download(): keeps a partial file until the source changes.
   Status get_file(const std::string& path, const Download& what);
-  // Writes a temporary file and renames it: readers see the old file or the new one.
+  // Writes a temporary file and renames it, so readers see the old file or the new one.
   Status put_file(const std::string& local, const std::string& path);
   Status make_folders(const std::string& path);
   Status remove(const std::string& path, bool recursive = false);
