@@ -7,9 +7,8 @@
 
 namespace radl {
 
-// Returns the canonical range: "10.1.0.0/16" for "10.1.2.3/16", "2001:db8::/32" for "2001:DB8:0::7/32".
-// Clears the bits after the prefix, as clouds do when they report a range. nullopt if `text` is not an
-// address with a prefix length.
+// Returns the canonical range, without the bits after the prefix, as clouds report it: "10.1.0.0/16" for
+// "10.1.2.3/16", "2001:db8::/32" for "2001:DB8:0::7/32". nullopt: not an address with a prefix length.
 std::optional<std::string> address_range(std::string_view text);
 
 // True if the ranges overlap. False if either text is not a range.

@@ -17,8 +17,7 @@ Result<std::vector<std::string>> file_digests(const DatasetFiles& dataset, const
 // SHA-256 over the lines "SHA256 NAME\n" of all files. Ignores permissions and times.
 std::string content_digest(const DatasetFiles& dataset, const std::vector<std::string>& digests);
 
-// $XDG_CACHE_HOME/radl, else .cache/radl in the user's home (HOME, or the system's entry); "" if there is no
-// home.
+// $XDG_CACHE_HOME/radl, else .cache/radl in the user's home (HOME, or the system's); "" without a home.
 std::string user_cache(const Lookup& environment);
 
 }  // namespace radl

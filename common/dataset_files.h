@@ -47,8 +47,7 @@ std::string place_stem(std::string_view place);
 // False for absolute names and for names that lead out of their folder.
 bool stays_below(std::string_view name);
 
-// All files below a folder. Quota: more than 5 million files, or nested deeper than 32 (a link to a parent
-// folder).
+// All files below a folder. Quota: over 5 million files, or nested over 32 deep (a link to a parent).
 Result<std::vector<DatasetFile>> files_below(const std::string& folder);
 // NotFound: the path does not exist. Corrupt: a malformed CSV file that names images.
 Result<DatasetFiles> list_dataset(const std::string& path);

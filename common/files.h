@@ -8,8 +8,7 @@
 
 namespace radl {
 
-// Returns the file's content. NotFound, Invalid (a folder, or no permission) or Quota (larger than `limit`
-// bytes).
+// Reads a file. NotFound, Invalid (a folder, or no permission) or Quota (larger than `limit` bytes).
 Result<std::string> read_file(const std::string& path, size_t limit = size_t{1} << 32);
 
 // Writes a temporary file beside `path`, syncs it and its folder, and renames it. After a crash, the file has

@@ -9,9 +9,8 @@ namespace radl {
 // Escapes for element content and quoted attribute values of HTML and SVG (HTML Living Standard, 13.3).
 std::string escape_html(std::string_view text);
 
-// Escapes for a line of GitHub's and GitLab's Markdown (GFM 6.1, 6.6), so that the text cannot form markup,
-// links, mentions or the end of a table cell. Line breaks become spaces. Escapes HTML too, since Markdown
-// allows it.
+// Escapes for a line of GitHub's and GitLab's Markdown (GFM 6.1, 6.6): no markup, links, mentions or ends of
+// table cells. Line breaks become spaces. Also escapes HTML, which Markdown allows.
 std::string escape_markdown(std::string_view text);
 
 // Returns a code span with the exact text. Safe in a table cell.

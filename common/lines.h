@@ -1,5 +1,4 @@
-// Splits a stream that arrives in pieces into lines, in bounded memory. Drops the part of a line over the
-// limit.
+// Splits a stream into lines as it arrives, in bounded memory. Drops the rest of a line over the limit.
 #pragma once
 
 #include <string>

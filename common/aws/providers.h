@@ -58,8 +58,7 @@ Result<Credentials> assume_role_with_web_identity(const Asking& asking, const Ro
 std::string text_of(const nlohmann::json& object, const char* name);
 // Parses "2026-01-31T10:00:00Z", also with "+00:00", "UTC" and fractions of a second.
 std::optional<std::time_t> parse_time(std::string text);
-// Parses {"AccessKeyId", "SecretAccessKey", "Token" or "SessionToken", "Expiration"}. Auth: a member is
-// missing.
+// {"AccessKeyId", "SecretAccessKey", "Token" or "SessionToken", "Expiration"}. Auth: one is missing.
 Result<Credentials> credentials_of_json(const std::string& json, const std::string& origin);
 
 }  // namespace radl::aws

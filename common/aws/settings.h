@@ -1,6 +1,5 @@
-// AWS settings other than credentials: profile, region, endpoints, certificates, from the environment and
-// AWS's shared files. Source: AWS SDKs and Tools Reference Guide, "Settings reference", "Service-specific
-// endpoints".
+// AWS settings besides credentials (profile, region, endpoints, certificates). Source: AWS SDKs and Tools
+// Reference Guide, "Settings reference", "Service-specific endpoints".
 #pragma once
 
 #include <memory>

@@ -30,7 +30,8 @@ struct Failure {
   Status status;
   int http_status = 0;     // 0: no response
   std::string request_id;  // ID of the request for the service's support; "" if none
-  std::string reason;      // the service's error code: "quotaExceeded", "UnauthorizedOperation"; "" if none
+  std::string
+      reason;  // the service's error code, for example "quotaExceeded" or "UnauthorizedOperation"; may be ""
   std::string message;     // the service's own message; "" if none
   double retry_after = 0;  // seconds that the service asks to wait (Retry-After); 0 if not given
 };

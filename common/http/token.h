@@ -60,8 +60,7 @@ class TokenRequests {
   const Explain explain_;
 };
 
-// Parses {"access_token", "expires_in"} or {"access_token", "expires_on"}, numbers or strings. Auth: no
-// token.
+// Parses {"access_token", and "expires_in" or "expires_on"}, numbers or strings. Auth: no token.
 Result<Token> token_in(const nlohmann::json& document, const std::string& origin);
 
 // Thread-safe. Concurrent callers share one token request.

@@ -25,8 +25,7 @@ std::vector<std::pair<std::string, std::string>> parse_query(std::string_view qu
 
 struct Url {
   std::string scheme, user, password, host, port, path, query;  // as written; host without brackets
-  // As libcurl's Host header: brackets around an IPv6 address; the port only if it is not the scheme's
-  // default.
+  // As libcurl's Host header: brackets around an IPv6 address; no port if it is the default.
   std::string authority() const;
 };
 // Invalid if it is not an absolute URL.

@@ -1,8 +1,7 @@
-// radl.lock.json, beside the program: lists the module packages that `radlc vendor` fetched and their
-// digests.
+// radl.lock.json, beside the program: the packages that `radlc vendor` fetched, with their digests.
 //
-// {"version": 1, "packages": [{"address": "git::https://host/repo.git@v1.2", "commit": "8c1f..",
-// "sha256": "..", "folder": "modules/vendored/repo-3fa9c21b7d04", "fetched": "2026-01-31T09:00:00Z"}]}
+//   {"version": 1, "packages": [{"address": "git::https://host/repo.git@v1.2", "commit": "8c1f..",
+//     "sha256": "..", "folder": "modules/vendored/repo-3fa9c21b7d04", "fetched": "2026-01-31T09:00:00Z"}]}
 //
 // `commit` is absent for archives. The folder's name ends in the first digits of the content's digest, so new
 // content never replaces content that another process is reading.
@@ -42,8 +41,7 @@ bool is_vendored_folder(const std::string& path);
 
 // PROJECT/radl.lock.json.
 std::string lock_path(const std::string& project);
-// Empty if the file does not exist. Corrupt: it is unreadable, or holds something `radlc vendor` never
-// writes.
+// Empty if missing. Corrupt: it is unreadable, or has content that `radlc vendor` never writes.
 Result<LockFile> read_lock_file(const std::string& project);
 std::string lock_text(const LockFile& lock);
 

@@ -1,5 +1,4 @@
-// A guard process between this process and a program. It ends the program and its descendants if this process
-// dies.
+// A guard process ends a program and its descendants when this process dies.
 #pragma once
 
 #include <sys/types.h>

@@ -39,11 +39,10 @@ struct ProcessResult {
   bool out_cut = false, err_cut = false;  // earlier output was dropped
 };
 
-// Runs a program and waits for it. The program and all its descendants, including those in their own session,
-// end with this process, even after kill -9. They also end (TERM, then KILL after 2 s) at the deadline
-// (Timeout) or at a stop (Timeout, Cancelled). Processes left behind by a program that exits keep running and
-// do not delay the call. `environment`: that of the user. NotFound: the program does not exist. Any exit
-// status is Ok.
+// Runs a program and waits for it. It ends with all its descendants, also those in their own session, when
+// this process ends (even by kill -9), at the deadline (Timeout) or at a stop (Timeout, Cancelled): TERM,
+// then KILL after 2 s. Processes left behind by a program that exits keep running and do not delay the call.
+// `environment`: the user's. NotFound: the program does not exist. Any exit status is Ok.
 Result<ProcessResult> run_process(const Environment& environment, const ProcessRequest& request);
 
 // A running program with closed streams. It ends with all its descendants when this object is destroyed or

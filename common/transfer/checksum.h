@@ -17,8 +17,7 @@ namespace radl::transfer {
 
 inline constexpr char kChecksumHeader[] = "x-amz-checksum-crc32c";
 
-// Headers with the checksum of a request's body. The store rejects other bytes, and keeps the checksum with
-// the object.
+// Headers that send a checksum along: the store rejects other bytes, and keeps it with the object.
 http::Headers checksum_headers(uint32_t crc);
 // Base64 of the four bytes in big-endian order, as S3 writes it.
 std::string checksum_text(uint32_t crc);

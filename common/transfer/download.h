@@ -15,7 +15,8 @@ struct Download {
   std::string part;                      // its name until complete; "": path.part
   std::string sha256;                    // lower-case hex; "": not verified
   uint64_t largest = uint64_t{1} << 40;  // Quota above this
-  std::string identity;  // names the source in the note beside a part; "": the URL (unsuitable if presigned)
+  std::string
+      identity;  // names the source in the note beside a part; "": the URL (unsuitable if that is presigned)
   http::Headers headers;
   std::function<Result<http::Headers>()>
       signing;  // computes headers for each attempt, since signatures expire

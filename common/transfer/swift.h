@@ -1,6 +1,7 @@
 // OpenStack Swift, and servers that speak its protocol (Ceph), as an object store. Large objects are static
-// (SLO), with segments in CONTAINER_segments, as in Swift's own client. Source: OpenStack Object Store API
-// v1; Swift's documentation, "Large Object Support", "TempURL", "Auth System" (TempAuth's v1 login).
+// (SLO), with their segments in CONTAINER_segments, as in Swift's own client.
+// Source: OpenStack Object Store API v1; Swift's documentation, "Large Object Support", "TempURL", "Auth
+// System" (TempAuth's v1 login).
 //
 // Swift supports only If-None-Match: *, and each of its replicas decides alone. A conditional write usually
 // detects another writer, but not two writes at the same moment. Writes with if_match are Unsupported.

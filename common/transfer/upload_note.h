@@ -1,5 +1,4 @@
-// Records a multipart upload beside its file, so that the next call can resume it. One process holds it at a
-// time.
+// Records a multipart upload beside its file, to resume it later. Held by one process at a time.
 #pragma once
 
 #include <sys/stat.h>
