@@ -1,5 +1,5 @@
-// A document: what the blocks of one or more files say together. Features of one name are combined as the
-// reference combines them, each with the places that it was written at.
+// A document: the merged blocks of one or more files. Features with one name are combined as in the reference
+// implementation, and keep every place where they were written.
 #pragma once
 
 #include <algorithm>
@@ -17,27 +17,27 @@ namespace radl::sema {
 
 struct FeatureSet;
 
-// One end of an interval: the feature that set it.
+// One end of an interval, and the feature that set it.
 struct Bound {
   const hir::Feature* from = nullptr;  // null: open
   const hir::Number* number() const { return from == nullptr ? nullptr : from->value.number(); }
 };
 
-// Everything that is said about one name.
+// All features of one name, merged.
 struct Merged {
   enum class Kind : uint8_t { Number, Value, Groups, Set, Unknown } kind;
-  const hir::Feature* first = nullptr;  // where it was written first
-  Bound lower, upper;                   // Number
-  const hir::Value* value = nullptr;    // Value: a string, list or random; Unknown: an error or an expression
-  std::vector<FeatureSet> groups;       // Groups: united by name
+  const hir::Feature* first = nullptr;   // where it was written first
+  Bound lower, upper;                    // Number
+  const hir::Value* value = nullptr;     // Value: string, list or random; Unknown: error or expression
+  std::vector<FeatureSet> groups;        // Groups: united by name
   std::vector<const hir::Feature*> set;  // Set: EC3's `contains` of values
 
   std::string_view name() const { return first->name; }
-  // Of a Value; nullopt for what is no text, or a secret.
+  // Text of a Value; nullopt if it is not a string or is a secret.
   std::optional<std::string_view> text() const { return value == nullptr ? std::nullopt : value->text(); }
 };
 
-// All of a set of values as one text with commas, which is what EC3 sends for it.
+// The values of a set as one comma-separated text, the form that EC3 sends.
 std::string joined(const Merged& set);
 
 struct Soft;
@@ -46,9 +46,9 @@ struct FeatureSet {
   std::vector<Merged> items;  // in order of first appearance; added by add()
   std::vector<Soft> softs;    // in document order
 
-  Merged& add(Merged made);  // of a name that the set does not have yet
+  Merged& add(Merged made);  // the name must be new
   const Merged* find(std::string_view name) const;
-  // The text of a feature; "" when it is absent, no text, or a secret.
+  // The text of a feature; "" if it is missing, not a string, or a secret.
   std::string_view text(std::string_view name) const;
 
  private:
@@ -68,7 +68,7 @@ struct Definition {
 };
 
 struct ConfigureDefinition {
-  const hir::Configure* block = nullptr;  // the one that holds
+  const hir::Configure* block = nullptr;  // the block that takes effect
   const ast::Configure& written() const { return *block->written; }
 };
 
@@ -77,7 +77,7 @@ struct Document {
   struct Named {
     std::vector<T> list;
     std::unordered_map<std::string_view, uint32_t> index;
-    // The one of that name, and whether it was added.
+    // Returns the definition of that name, and true if it was added now.
     std::pair<T&, bool> add(std::string_view name) {
       auto [at, fresh] = index.emplace(name, static_cast<uint32_t>(list.size()));
       if (fresh) list.emplace_back();
@@ -107,20 +107,20 @@ struct Document {
   std::vector<const hir::Feature*> options;  // same name replaced, place kept
   std::vector<std::pair<const hir::Item*, const hir::Item*>> replaced_items;  // old, new
   ast::Dialect dialect = ast::Dialect::Radl1;
-  // Templates of EC3 that are a part of a cluster, without its main one: they may name what other files
-  // define.
+  // True for EC3 templates that form part of a cluster without its main template. Other files may define the
+  // names that they use.
   bool partial = false;
-  // Sources in which something could not be read: what they define may be missing here.
+  // Sources with syntax errors. Their definitions may be missing here.
   std::vector<const SourceFile*> broken;
 
-  hir::Document lowered;  // of trees that were given as such
+  hir::Document lowered;  // for trees that were passed directly
 };
 
-// Reports what the reference refuses while it parses: duplicate definitions, bounds that exclude each other,
-// two values for one name. In one file a name may be defined once; of several files later definitions are
-// united with earlier ones, as EC3 does: ranges intersect, or else the later value holds.
+// Reports the errors that the reference finds while parsing: duplicate definitions, bounds that exclude each
+// other, two values for one name. A file may define a name once. Later files are merged with earlier ones, as
+// in EC3: ranges intersect; otherwise the later value wins.
 Document build_document(const hir::Document& values, Diagnostics& diagnostics);
-// Of trees without names to look up: RADL 1, EC3's dialect.
+// For trees without references to resolve: RADL 1 and EC3's dialect.
 Document build_document(const std::vector<const ast::Tree*>& trees, Diagnostics& diagnostics);
 
 }  // namespace radl::sema

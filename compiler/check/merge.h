@@ -1,15 +1,15 @@
-// Adds features to a set, uniting those of one name.
+// Adds features to a set and merges those of one name.
 #pragma once
 
 #include "compiler/check/document.h"
 
 namespace radl::sema {
 
-// The same texts, numbers in base units, references, elements. Random strings differ.
+// True for equal texts, numbers in base units, references and elements. Random strings always differ.
 bool same_value(const hir::Value& a, const hir::Value& b);
 std::string_view kind_word(Merged::Kind kind);  // "a number", for messages
-// The ends of the interval with these bounds added, which may have nothing in common with it. `compare` gives
-// -1, 0 or 1 for two numbers.
+// Intersects an interval with further bounds; the result may be empty. `compare` returns -1, 0 or 1 for two
+// numbers.
 template <class Compare>
 std::pair<Bound, Bound> narrowed(const Merged& there, const Bound& lower, const Bound& upper,
                                  Compare&& compare) {
@@ -23,7 +23,7 @@ std::pair<Bound, Bound> narrowed(const Merged& there, const Bound& lower, const 
 
 class Merger {
  public:
-  // What contradicts an earlier file replaces it (EC3's composition); in one file it is an error.
+  // A contradiction replaces an earlier file's value (EC3's composition); within a file it fails.
   explicit Merger(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
   void add(FeatureSet& set, const hir::Features& features);
 

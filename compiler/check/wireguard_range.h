@@ -1,4 +1,4 @@
-// The range of addresses of a network that WireGuard joins: `wireguard_cidr`.
+// The address range of a network that WireGuard joins: `wireguard_cidr`.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ struct WireguardRange {
   std::string address(uint64_t place) const;
 };
 
-// "10.213.0.0/16": IPv4 with 8 to 29 bits, the others 0.
+// Parses "10.213.0.0/16": IPv4 with 8 to 29 prefix bits; the other bits must be 0.
 std::optional<WireguardRange> wireguard_range(std::string_view text);
 
-// What holds where a network does not say otherwise.
+// Defaults.
 inline constexpr std::string_view kUsualWireguardRange = "10.213.0.0/16";
 inline constexpr int kUsualWireguardPort = 51820;
 

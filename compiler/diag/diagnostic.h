@@ -1,6 +1,6 @@
-// What the compiler has to say about a user's sources. Nothing here prints or exits.
+// Diagnostics: errors and warnings about a user's sources. Nothing here prints or exits.
 //
-// Every code stands in codes.def with its severity, title and long explanation; the renderers are in
+// codes.def lists every code with its severity, title and long explanation; the renderers are in
 // render.h.
 #pragma once
 
@@ -18,11 +18,11 @@ namespace radl {
 
 enum class Severity : uint8_t { Note, Warning, Error };
 
-// Which door refuses: Parse and Check are the reference's two phases; Language is radl 2 and modules; Json is
-// RADL-JSON; Tool is the command line (files that cannot be read).
+// The stage that reports: Parse and Check are the reference's two phases; Language is radl 2 and modules;
+// Json is RADL-JSON; Tool is the command line (unreadable files).
 enum class Phase : uint8_t { Tool, Parse, Check, Language, Json };
 
-// One enumerator a row of codes.def: DiagCode::UnexpectedToken is E0101.
+// One enumerator per row of codes.def: DiagCode::UnexpectedToken is E0101.
 enum class DiagCode : uint16_t {
 #define RADL_DIAGNOSTIC(name, id, severity, phase, title, explanation) name,
 #include "compiler/diag/codes.def"
@@ -34,7 +34,7 @@ struct CodeInfo {
   DiagCode code;
   std::string_view name;  // "UnexpectedToken"
   std::string_view id;    // "E0101"
-  Severity severity;      // as declared; options may change it
+  Severity severity;      // the default; options may change it
   Phase phase;
   std::string_view title;        // "unexpected token"
   std::string_view explanation;  // paragraphs of Markdown, for `radlc explain`
@@ -42,7 +42,7 @@ struct CodeInfo {
 
 const CodeInfo& code_info(DiagCode code);
 const std::vector<CodeInfo>& all_codes();
-// "E0101", "e0101" or "UnexpectedToken"; nullptr when there is none.
+// Accepts "E0101", "e0101" or "UnexpectedToken"; nullptr if unknown.
 const CodeInfo* find_code(std::string_view id);
 
 // A related place: "first declared here".
@@ -52,7 +52,7 @@ struct Note {
 };
 
 struct TextEdit {
-  Span span;  // empty: insert
+  Span span;  // an empty span inserts
   std::string replacement;
 };
 
@@ -71,7 +71,7 @@ struct Diagnostic {
   std::string help;     // "help: ..." line; may be empty
   std::vector<Note> notes;
   std::vector<Fix> fixes;
-  Span used_at;  // of a finding in a library: the user's line, until tell_at_uses() puts it first
+  Span used_at;  // for a finding in a library: the user's line, until tell_at_uses() puts it first
 
   Diagnostic& labelled(std::string text) {
     label = std::move(text);
@@ -91,44 +91,44 @@ struct Diagnostic {
   }
 };
 
-// Which `use` brought the file of a module.
+// The `use` that loaded a module's file.
 struct UsedFrom {
   uint32_t file = 0;  // 0: the program itself
   Span use;           // in the user's files
   bool library = false;
-  const UsedFrom* outer = nullptr;  // of the module that `use` stands in; null for the program
+  const UsedFrom* outer = nullptr;  // of the enclosing module; null for the program
 };
 
-// Collects. Keeps at most `kMaxPerCode` findings of one code and `kMaxTotal` in all, and counts the rest.
+// Collects findings. Keeps at most `kMaxPerCode` per code and `kMaxTotal` in all; counts the rest.
 class Diagnostics {
  public:
   static constexpr size_t kMaxPerCode = 200;
   static constexpr size_t kMaxTotal = 2000;
   static constexpr size_t kMaxSyntaxErrorsPerFile = 20;
 
-  // Returns the diagnostic to add notes to; a silenced or dropped one goes to a scratch object.
+  // Returns the diagnostic, so that you can add notes. A silenced or dropped one goes to a scratch object.
   Diagnostic& report(DiagCode code, Span span, std::string message);
 
   // Comments `# radl: allow W0123[, W0124]` (tree.allows, see syntax/ast.h) and -W options.
-  void allow(DiagCode code, Span where);                      // where: findings that begin in it are silenced
+  void allow(DiagCode code, Span where);                      // silences findings that begin in `where`
   void set_severity(DiagCode code, std::optional<Severity>);  // nullopt: off (errors cannot be turned off)
   void warnings_as_errors(bool on) { werror_ = on; }
 
-  // Findings in that file come from that `use`, until another is set. Returns the one before. What the values
-  // of that `use` decide has it as a note.
+  // Attributes findings in that file to that `use` until the next call. Returns the previous one. A finding
+  // that depends on the values of that `use` gets it as a note.
   UsedFrom set_used_from(UsedFrom from);
-  // Findings in files of a library stand at the user's `use`, with the library's line as their first note.
-  // `uses`: for findings of which nothing closer is known.
+  // Moves findings in library files to the user's `use`, with the library's line as the first note. `uses`:
+  // fallback positions for findings without a known `use`.
   void tell_at_uses(const std::map<uint32_t, Span>& uses);
 
   const std::vector<Diagnostic>& all() const { return list_; }
   bool has_errors() const { return errors_ != 0; }
   size_t errors() const { return errors_; }
   size_t warnings() const { return warnings_; }
-  size_t dropped() const { return dropped_; }  // beyond the caps
+  size_t dropped() const { return dropped_; }  // findings over the limits
   bool has(DiagCode code) const;
-  // By file, offset, then order of arrival. What is said about characters, units, operators, names or lists
-  // at the very place of another error says nothing new and is dropped.
+  // Sorts by file, offset, then order of arrival. Drops findings about characters, units, operators, names or
+  // lists at the position of another error, since they add nothing.
   void sort();
   void append(const Diagnostics& other);
   void clear();
@@ -152,7 +152,7 @@ class Diagnostics {
   bool werror_ = false;
 };
 
-// Sets the `use` for a scope.
+// Sets the current `use` for a scope.
 class WithinUse {
  public:
   WithinUse(Diagnostics& diagnostics, UsedFrom from)

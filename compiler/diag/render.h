@@ -23,7 +23,7 @@ std::string render_text(const Diagnostics& diagnostics, const SourceMap& sources
                         const RenderOptions& options = {});
 std::string render_text(const Diagnostic& diagnostic, const SourceMap& sources,
                         const RenderOptions& options = {});
-// "2 errors and 1 warning", "" when there is nothing.
+// "2 errors and 1 warning"; "" if there are none.
 std::string summary(const Diagnostics& diagnostics);
 // {"schema": 1, "diagnostics": [{code, severity, phase, message, file, line, column, end_line, end_column,
 // label, help, notes, fixes}], "errors": n, "warnings": n}; columns count code points from 1.

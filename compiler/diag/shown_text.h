@@ -1,4 +1,4 @@
-// Text of a user's file as a terminal shows it.
+// Makes text of a user's file safe to show on a terminal.
 #pragma once
 
 #include <cstddef>
@@ -7,19 +7,19 @@
 
 namespace radl {
 
-// A line with tabs spread, and the columns in which the bytes [from, to) came to stand. Wide characters take
-// two columns, combining ones none. What could drive the terminal or turn the direction of writing is
-// replaced. A line of more than 160 columns is cut to a window around `from`.
+// A line with tabs expanded, and the columns of the bytes [from, to). Wide characters take two columns,
+// combining ones none. Control characters and those that change the writing direction are replaced. Lines
+// over 160 columns are cut to a window around `from`.
 struct ShownLine {
   std::string text;
   size_t from = 0, to = 0;
 };
 ShownLine show_line(std::string_view line, size_t from, size_t to, int tab_width);
 
-// Words of the file inside a message: the same replaced, line ends and tabs kept.
+// Text of the file inside a message: replaces the same characters but keeps line ends and tabs.
 std::string printable(std::string_view text);
 
-// A message holds words of the file, and these may be megabytes: beyond 1000 bytes its middle is left out.
+// Shortens a message, which may quote megabytes of a file: cuts the middle beyond 1000 bytes.
 std::string shortened(std::string text);
 
 }  // namespace radl

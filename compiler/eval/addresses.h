@@ -1,4 +1,4 @@
-// Which packages from elsewhere a program uses: what `radlc vendor` brings.
+// Lists the external packages that a program uses: what `radlc vendor` fetches.
 #pragma once
 
 #include <string>
@@ -11,16 +11,16 @@ namespace radl {
 struct UsedAddress {
   vendored::Address address;
   std::string where;     // "file:line:column" of the first `use`
-  bool missing = false;  // its package is there, and has no such module
+  bool missing = false;  // the package exists but lacks the module
 };
 
 struct UsedAddresses {
-  std::vector<UsedAddress> all;  // in the order in which they are met
-  std::vector<Status> wrong;     // addresses that mean nothing, with their place
+  std::vector<UsedAddress> all;  // in order of first use
+  std::vector<Status> wrong;     // invalid addresses, with their position
 };
 
-// Of the files and of every module that they use, also through packages that are there already; whatever
-// `each` or `when` would leave out. A module that is not found is not followed: compiling reports it.
+// Scans the files and every module they use, also through packages already present and in blocks that `each`
+// or `when` would leave out. Skips modules that are not found; the compiler reports those.
 UsedAddresses used_addresses(const std::vector<std::string>& files, const SearchPath& search);
 
 }  // namespace radl

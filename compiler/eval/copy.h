@@ -1,4 +1,4 @@
-// Copies of parts of a syntax tree in which the variables of `each` are replaced by their values.
+// Copies parts of a syntax tree with the variables of `each` replaced by their values.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace radl {
 
-// Variables and their values, innermost first. Values must outlive the copies.
+// Variables and their values, innermost first. The values must outlive the copies.
 using Variables = expr::Binding;
 
 class Copier {
@@ -21,7 +21,7 @@ class Copier {
   ast::Resource* copy(const ast::Resource* resource, const Variables* variables);
   ast::Item* copy(const ast::Item& item, const Variables* variables);
   ast::Block* copy(const ast::Block& block, const Variables* variables);
-  // A word that is a variable becomes the text, or the system's name, that it holds.
+  // Replaces a word that is a variable by the text or system name that the variable holds.
   ast::Name copy(const ast::Name& name, const Variables* variables);
 
  private:
@@ -29,7 +29,7 @@ class Copier {
   T* same(const T& node) {
     return arena_.make<T>(node);
   }
-  // A copy of the node in which these members are copies too.
+  // Copies the node; the given members are copied too.
   template <class T, class... Members>
   T* with(const T& node, const Variables* variables, Members... members);
   template <class T>
@@ -45,7 +45,7 @@ class Copier {
   Arena& arena_;
 };
 
-// The innermost of that name; null if there is none.
+// The innermost variable of that name; null if there is none.
 const Variables* find_variable(std::string_view name, const Variables* variables);
 
 }  // namespace radl

@@ -1,4 +1,4 @@
-// What the text of a dataset means: one that is known by its name, or a place (common/dataset_files.h).
+// Interprets a dataset's text: a known name, or a place (common/dataset_files.h).
 #pragma once
 
 #include <string>
@@ -9,20 +9,20 @@
 
 namespace radl::passes {
 
-// Where a place lies, seen from a source file's folder: an absolute path ('~/' is the user's home), or a URI
-// as it is.
+// Resolves a place relative to a source file's folder: an absolute path ('~/' is the user's home), or the URI
+// unchanged.
 std::string dataset_location(const std::string& place, const std::string& folder);
 
-// Puts `key` (absolute path or URI) and, of a path, KEY_sha256 (content_digest) into `into`.
+// Sets `key` (absolute path or URI) and, for a path, KEY_sha256 (content_digest) in `into`.
 Status set_dataset_location(LocalFiles& files, const std::string& place, const std::string& folder,
                             const std::string& key, ir::Json& into);
 
-// Where a dataset lies on the nodes when the program does not say: of a place the name and six digits of its
-// SHA-256, so that two places of one name do not meet there.
+// The dataset's default folder on the nodes. For a place: its name and six digits of its SHA-256, so that
+// places with the same name do not collide.
 std::string dataset_directory(const std::string& dataset);
 
-// Invalid for a name that neither radlc can bring nor, with a directory on the nodes, the engine can read;
-// with a hint when a file or folder of this name lies beside the source.
+// Invalid if radlc cannot fetch the name and (with a directory on the nodes) the engine cannot read it. The
+// error has a hint if a file or folder of this name exists beside the source.
 Status check_dataset_name(const std::string& name, bool has_directory, const std::string& folder);
 
 }  // namespace radl::passes

@@ -1,4 +1,4 @@
-// Evaluates one expression. Internal to compiler/eval: evaluate.h is its door.
+// Evaluates one expression. Internal to compiler/eval; evaluate.h is the interface.
 #pragma once
 
 #include <optional>
@@ -35,7 +35,7 @@ class Evaluator {
   Value declared_value(const ast::Call& call, const Namespace::Declared& declared);
   Value unknown_function(const ast::Call& call);
 
-  // evaluate_collections.cc: lists, maps, and what `in` goes over
+  // evaluate_collections.cc: lists, maps, and iteration with `in`
   Value list_value(const ast::ListValue& list);
   static bool names_nodes(const Value& value);
   Value chosen(Value value, const Value& by, Span at);

@@ -1,7 +1,7 @@
-// `each` written out, and what `when` leaves out taken away: blocks of radl 2 to blocks without either.
+// Expands `each` and removes blocks that `when` excludes, so that neither remains.
 //
-// The variable of an `each` is replaced by its value (ast::Bound) in a copy of what is repeated, so nothing
-// behind this knows of it. Resources keep their `each` and `when`: these may differ from node to node.
+// Each copy has the variable of `each` replaced by its value (ast::Bound), so later stages need not know
+// about it. Resources keep their `each` and `when`, which may differ between nodes.
 #pragma once
 
 #include <memory>
@@ -11,16 +11,16 @@
 
 namespace radl {
 
-// The feature `when` of a body; null when there is none.
+// The feature `when` of a body; null if missing.
 const ast::Feature* when_of(const ast::Features& body);
-// What a condition of `when` says; nullopt, with nothing reported, for Error, else after a report.
+// Evaluates a `when` condition. nullopt after a report, or for Error, which was reported before.
 std::optional<bool> when_says(const expr::Value& value, Span at, Diagnostics& diagnostics);
 
-// What exists, and how often, stands in plans: reports that it would depend on a secret.
+// Reports an existence or count that depends on a secret: both are visible in plans.
 void report_secret_existence(Span at, Diagnostics& diagnostics);
 
-// Writes out one block of the instance's files at a time. A value that is asked for meanwhile may need
-// another block, so that it is called again from within. The copies live in instance.made.
+// Expands the blocks of an instance one at a time. A value needed meanwhile may require another block, so the
+// calls are reentrant. The copies live in instance.made.
 class Expander {
  public:
   Expander(Instance& instance, Values& values, Diagnostics& diagnostics);

@@ -1,7 +1,7 @@
 // The value of a feature. Part of hir.h.
 //
-// Plain data of 32 bytes that points into a tree or an arena: a document has many. The content of a secret
-// lies behind it and is given against a Permission only: all other readers find no number, no text, no list.
+// Plain data of 32 bytes that points into a tree or an arena, because a document has many. A secret's content
+// is accessible only with a Permission; without one, readers find no number, text or list.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@
 
 namespace radl::hir {
 
-using Number = ast::NumberValue;  // with its unit as written: base units are the IR's
+using Number = ast::NumberValue;  // with its unit as written; the IR has base units
 struct Features;
 
 enum class Kind : uint8_t {
-  Error,       // was reported already: silent
-  Expression,  // of a `radl 2` file that was read without its scope
+  Error,       // already reported
+  Expression,  // of a `radl 2` file read without its scope
   Number,
   Text,
-  Boolean,    // read without its scope; evaluated ones are the texts yes and no
+  Boolean,    // read without its scope; evaluation turns it into the text yes or no
   Random,     // 'random(D)'
   List,       // of texts and numbers
   Reference,  // EC3's `system wn`
@@ -50,17 +50,17 @@ class Value {
   static Value list(const List<Value>* items, Span span) { return {Kind::List, span, items, 0}; }
   static Value reference(const Reference* to, Span span) { return {Kind::Reference, span, to, 0}; }
   static Value group(const Features* features, Span span) { return {Kind::Group, span, features, 0}; }
-  // `name`: what the IR calls the secret; "" for one that was made from several.
+  // `name`: the secret's name in the IR; "" if it was made from several.
   static Value secret(Arena& arena, const Value& content, std::string_view name);
 
   Kind kind() const { return kind_; }
   Span span() const { return span_; }
   bool sensitive() const { return sensitive_; }
   std::string_view secret_name() const;
-  // Itself when it is no secret.
+  // Returns *this if it is not a secret.
   const Value& content(expr::Permission) const;
 
-  // What it is and may be shown: null, nullopt or 0 for all else.
+  // Accessors for values that may be shown: null, nullopt or 0 if the value has another kind.
   const Number* number() const { return is(Kind::Number) ? static_cast<const Number*>(data_) : nullptr; }
   std::optional<std::string_view> text() const {
     if (!is(Kind::Text)) return std::nullopt;
@@ -81,7 +81,7 @@ class Value {
       : data_(data), span_(span), size_(size), kind_(kind) {}
   bool is(Kind kind) const { return kind_ == kind && !sensitive_; }
 
-  const void* data_ = nullptr;  // as kind_ says; of a secret: its Secret
+  const void* data_ = nullptr;  // depends on kind_; for a secret: its Secret
   Span span_;
   uint32_t size_ = 0;
   Kind kind_ = Kind::Error;

@@ -1,11 +1,11 @@
-// What each function does: run_NAME for those of functions.def. Internal to compiler/eval.
+// Implementations of the functions: run_NAME for each row of functions.def. Internal to compiler/eval.
 #pragma once
 
 #include "compiler/eval/functions.h"
 
 namespace radl::expr {
 
-// Appends the text of an element to the parts of a joined text; false, reported, when it has none.
+// Appends an element's text to the parts of a string. Reports and returns false if it has no text form.
 bool append_text(const CallFrame& call, Items& parts, const Value& item);
 
 #define RADL_FUNCTION(name, ...) Value run_##name(const CallFrame& call);

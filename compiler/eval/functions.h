@@ -1,5 +1,5 @@
-// The table of functions (functions.def). Each gets checked counts of arguments, none of them Error, and says
-// what is wrong itself.
+// The table of functions (functions.def). A function receives a checked number of arguments, none of them
+// Error, and reports other errors itself.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace radl::expr {
 
-// One call: arguments, and how to complain.
+// One call: its arguments, and how to report errors.
 class CallFrame {
  public:
   CallFrame(const Context& context, const ast::Call& call, std::vector<Value> arguments)
@@ -21,10 +21,10 @@ class CallFrame {
   Span span() const { return call_.span; }
   Span span(size_t i) const { return call_.arguments[i]->span; }
 
-  // Reports that argument i is of the wrong kind; gives Error.
+  // Reports that argument i has the wrong kind. Returns Error.
   Value expected(size_t i, std::string_view what) const;
   Value fail(std::string message) const;
-  // Takes from the budget; false (reported) when it is spent or a list gets too long.
+  // Charges the budget. Reports and returns false if it is exhausted or a list gets too long.
   bool charge(size_t elements, size_t bytes) const;
 
  private:
@@ -44,7 +44,7 @@ struct Function {
 std::span<const Function> function_table();
 const Function* find_function(std::string_view name);
 
-// Takes from the budget; reports at `at` when it is spent.
+// Charges the budget. Reports at `at` if it is exhausted.
 bool charge(const Context& context, size_t operations, size_t bytes, Span at);
 
 }  // namespace radl::expr

@@ -1,10 +1,10 @@
-// A document after evaluation: values, not syntax.
+// A document after evaluation: values instead of syntax.
 //
-// In: syntax trees; for `radl 2` also what names mean there (Scope). Out: a Document of systems, networks,
-// items and deploys with full names, each feature with its operator, its value and the place that it was
-// written at. RADL 1, EC3's dialect and `radl 2` all become this, and later stages (compiler/check,
-// compiler/passes) read nothing else of a feature. Native recipes stay with their configure: they are
-// evaluated once for each node.
+// In: syntax trees; for `radl 2` also the meaning of names (Scope). Out: a Document of systems,
+// networks, items and deploys with full names; each feature has its operator, value and position. RADL
+// 1, EC3's dialect and `radl 2` all become this form. Later stages (compiler/check, compiler/passes)
+// read only this form of a feature. Native recipes stay with their configure: they are evaluated once
+// per node.
 #pragma once
 
 #include <set>
@@ -21,29 +21,29 @@ class Value;
 
 namespace radl::hir {
 
-// A list of records that stands for numbered features (records.h).
+// A list of records that defines numbered features (records.h).
 enum class Records : uint8_t { None, Disks, Networks };
 
 struct Feature {
   std::string_view name;
   Span name_span, span, op_span;
-  ast::Op op{};         // None before a group
-  bool strict = false;  // of radl 2: what nothing reads is an error
+  ast::Op op{};         // None for a group
+  bool strict = false;  // from radl 2: a feature that nothing reads is an error
   Value value;
-  Records records = Records::None;  // the list that it was written in
-  uint16_t unwritten = 0;           // bytes of `name` that do not stand at name_span: "disk.1." of a record
-  uint16_t layer = 0;               // of two layers in one file, the higher one overrides (`with`)
-  const ast::Feature* written = nullptr;  // what it was read from
+  Records records = Records::None;        // the list that defined it
+  uint16_t unwritten = 0;                 // bytes of `name` not written at name_span: "disk.1." of a record
+  uint16_t layer = 0;                     // of two layers in a file, the higher overrides (`with`)
+  const ast::Feature* written = nullptr;  // its syntax node
 };
 
 struct Soft {
-  Value weight;  // a number; Error when it was none
+  Value weight;  // a number; Error if it was not one
   Span span;
   const Features* features = nullptr;
   const ast::Feature* written = nullptr;
 };
 
-// Both in the order of the source. What could not be read is not there.
+// Both lists in source order. Unparsable features are missing.
 struct Features {
   List<Feature> items;
   List<Soft> softs;
@@ -66,7 +66,7 @@ struct Configure {
 struct Deploy {
   ast::Name system, cloud;
   Span span;
-  Value count;             // Error when there was none
+  Value count;             // Error if it was missing
   bool of_system = false;  // `count` in the system itself
 };
 
@@ -85,26 +85,26 @@ struct Contextualize {
   std::vector<Feature> options;
 };
 
-// What one source file says, or all modules together. Each list is in the order of the source.
+// The content of one source file, or of all modules together. Each list is in source order.
 struct Part {
   const SourceFile* source = nullptr;
   ast::Dialect dialect = ast::Dialect::Radl1;
-  bool broken = false;  // something in it could not be read
+  bool broken = false;  // part of it has syntax errors
   std::vector<Block> networks, systems, ansibles, descriptions, generals;
   std::vector<Configure> configures;
   std::vector<Deploy> deploys;
   std::vector<Contextualize> contextualizes;
 };
 
-// The trees and, for `radl 2`, the arena own what it points to.
+// The trees and, for `radl 2`, the arena own the data.
 struct Document {
   std::vector<Part> parts;
   std::vector<Arena> arenas;
-  std::set<std::string> bases;  // full names of the systems that others take over by `with`
+  std::set<std::string> bases;  // full names of systems that others extend by `with`
 };
 
-// What the names of one instance of a module stand for. Whatever is wrong was reported when one of these
-// returns nothing.
+// Resolves the names of one module instance. If a function returns nothing, it has reported the
+// error.
 class Scope {
  public:
   virtual ~Scope() = default;
@@ -116,30 +116,30 @@ class Scope {
   virtual std::vector<std::string> systems_of(const ast::Item& item) = 0;
   virtual int64_t nodes_of(const ast::Deploy& deploy) = 0;
   virtual std::string cloud_of(const ast::Deploy& deploy) = 0;
-  // The configure of this name; null when the instance has none.
+  // The configure of this name; null if the instance has none.
   virtual const ast::Configure* configure(std::string_view name) = 0;
-  // Whether it holds a training or a program: passes/steps.cc reads those from their instance.
+  // True if it holds a training or a program, which passes/steps.cc reads from the instance.
   virtual bool is_job(const ast::Configure& configure) = 0;
-  // What system_features() gives, computed once for each block.
+  // The result of system_features(), computed once per block.
   virtual const Features& features_of(const ast::FeatureBlock& system) = 0;
-  // The features of a system of this full name, for `with` at that place; one for each of its blocks. Empty
+  // The features of the system of this full name, for a `with` at `at`; one entry per block of it. Empty
   // after a report.
   virtual std::vector<const Features*> taken_over(const std::string& system, Span at) = 0;
 };
 
-// A tree without names to look up: RADL 1, EC3's dialect. Nothing can be wrong with it.
+// Lowers a tree without references to resolve (RADL 1, EC3's dialect). Never fails.
 void lower(const ast::Tree& tree, Document& into);
 
-// The blocks of one instance that stand in `file` (0: all of them), evaluated, added to the part.
+// Evaluates the blocks of one instance that were written in `file` (0: all), and adds them to the part.
 void lower(const std::vector<const ast::Block*>& blocks, uint32_t file, Scope& scope, Arena& arena,
            Part& into, Diagnostics& diagnostics);
 
-// The features of a system: those of the systems that `with` names, then its own in a layer above them.
+// The features of a system: those of the systems that `with` names, overridden by its own.
 Features system_features(const ast::FeatureBlock& system, Scope& scope, Arena& arena,
                          Diagnostics& diagnostics);
 
-// As text for people, with secrets left out: `radlc compile --dump lower`. `hidden` says which features hold
-// passwords and keys whatever their value is.
+// Readable text without secrets: `radlc compile --dump lower`. `hidden` returns true for features that hold
+// passwords or keys whatever their value.
 std::string dump(const Document& document, const SourceMap& sources,
                  bool (*hidden)(std::string_view feature));
 

@@ -1,4 +1,4 @@
-// Inputs: their declaration, where a value comes from, and whether it fits.
+// Inputs: their declarations, the sources of their values, and type checks.
 #pragma once
 
 #include <functional>
@@ -29,11 +29,11 @@ enum class InputType {
   Map,
   System,
   Systems,
-  Object,   // object(cpu = integer, zone = optional(string, 'a')): a map with just these entries
-  Options,  // options(training): properties of a type of resource, given as one map or one by one
+  Object,   // object(cpu = integer, zone = optional(string, 'a')): a map with exactly these entries
+  Options,  // options(training): properties of a resource type, given as a map or individually
 };
 
-// A type with what its elements are.
+// A type with its element types.
 struct TypeSpec {
   InputType kind = InputType::String;
   std::shared_ptr<const TypeSpec> element;  // of list(...) and map(...); may be null
@@ -47,11 +47,11 @@ struct TypeSpec::Field {
   std::string name;
   TypeSpec type;
   bool optional = false;
-  std::optional<expr::Value> otherwise;  // of an optional one; none: `none`
+  std::optional<expr::Value> otherwise;  // default of an optional field; nullopt: `none`
 };
-std::optional<InputType> find_input_type(std::string_view name);  // "text" is another word for "string"
+std::optional<InputType> find_input_type(std::string_view name);  // "text" is a synonym for "string"
 
-// What an `input` block says. Expressions are kept: a default may use other inputs.
+// The content of an `input` block. Keeps expressions unevaluated, because a default may use other inputs.
 struct InputDeclaration {
   InputType type = InputType::String;  // spec.kind
   TypeSpec spec;
@@ -60,43 +60,43 @@ struct InputDeclaration {
   std::optional<expr::Value> min, max;
   std::vector<expr::Value> one_of;
   std::string pattern;
-  const ast::Expr *condition = nullptr, *message = nullptr;  // what must hold for its value
+  const ast::Expr *condition = nullptr, *message = nullptr;  // must be true for its value
   bool sensitive = false;
-  bool unread = false;  // a part of the block could not be read: it may be the default
+  bool unread = false;  // part of the block has syntax errors; it may be the default
 };
 
-// Reports what is wrong with the block. `evaluate` is for min, max, one_of: constants.
+// Reports errors in the block. `evaluate` is for the constants min, max and one_of.
 InputDeclaration declare_input(const ast::FeatureBlock& block, Diagnostics& diagnostics,
                                const std::function<expr::Value(const ast::Expr&)>& evaluate);
 
-// A string of the command line, the environment or a terminal as a value of the type; nullopt when it is
-// none. Lists are JSON or strings joined by commas, maps JSON, yes/no/true/false a boolean, 4G a size, 90s a
-// duration.
+// Converts a string from the command line, the environment or a terminal to the type; nullopt if it does not
+// fit. A list is JSON or comma-separated, a map is JSON, a boolean is yes/no/true/false, a size 4G, a
+// duration 90s.
 std::optional<expr::Value> input_from_text(const TypeSpec& type, std::string_view text);
 std::optional<expr::Value> input_from_json(const TypeSpec& type, const ir::Json& json);
 
-// Values from outside must not be able to exhaust the stack: JSON is looked at before it is parsed.
+// Limits the nesting of JSON values from outside, which could exhaust the stack. Checked before parsing.
 inline constexpr int kMaxInputDepth = 64;
 
-// The value in the form that the type has (an integer for a number given as 2.0, a list for one system), or a
-// report at `at`, with where the value was given from outside ("--input").
+// Converts the value to the form of its type (an integer for 2.0, a list for one system) or reports an error
+// at `at`. The error names the source if the value came from outside ("--input").
 expr::Value fit_input(const InputDeclaration& declaration, std::string_view name, expr::Value value, Span at,
                       Diagnostics& diagnostics, std::string_view source = {});
 
-// Values that were given from outside, strongest first, each with where it comes from ("--input").
+// Values given from outside, highest priority first, with their source ("--input").
 class GivenInputs {
  public:
-  // Reads the input files; what is wrong with them is reported.
+  // Reads the input files and reports errors in them.
   GivenInputs(const CompileOptions& options, Diagnostics& diagnostics);
 
   struct Given {
     std::optional<std::string> text;
-    ir::Json json;       // when text is absent
+    ir::Json json;       // if text is missing
     std::string source;  // "--input", a file's path, "RADL_INPUT_x"
   };
   const Given* find(std::string_view name) const;
-  bool unread() const { return unread_; }  // a part of a file: it may have named an input that has no value
-  // Names given by --input and in files (not the environment, which is everybody's).
+  bool unread() const { return unread_; }  // part of a file is unreadable, so it may define any input
+  // Names given by --input and in files (not by the environment, which is shared).
   std::vector<std::pair<std::string, std::string>> explicit_names() const;  // name, source
 
  private:

@@ -1,7 +1,7 @@
-// Instances of modules: the program is one, each `use` makes another. What an instance declares, by name.
+// Module instances: the program is one, each `use` creates another. An instance's declarations by name.
 //
-// In: trees. Out: a tree of instances in which every `use` has been followed, `each` is written out and what
-// `when` leaves out is gone; names are not resolved yet.
+// In: trees. Out: a tree of instances with every `use` followed, `each` expanded and blocks excluded by
+// `when` removed. Names are not resolved yet.
 #pragma once
 
 #include <deque>
@@ -22,11 +22,11 @@ struct Instance {
   std::string prefix;          // "" for the program, "cifar", "cluster.data"
   Instance* parent = nullptr;  // null for the program
   const ast::Use* use = nullptr;
-  UsedFrom used_from;                   // of a module
-  std::vector<const ast::Tree*> trees;  // one for a module; the files of the command line for the program
-  int order = 0;                        // place in a walk that visits an instance before those that it uses
+  UsedFrom used_from;                   // for a module
+  std::vector<const ast::Tree*> trees;  // one for a module; for the program, the files of the command line
+  int order = 0;                        // position in a walk that visits an instance before the ones it uses
 
-  // All that is declared, in the order of the source: what `each` repeats once for each element.
+  // All declarations in source order; a block with `each` appears once per element.
   std::vector<const ast::Block*> blocks;
   using ByName = std::map<std::string_view, const ast::Block*>;
   ByName inputs, outputs, networks, systems, ansible, configures, lets;
@@ -36,23 +36,23 @@ struct Instance {
   std::vector<const ast::Contextualize*> contextualize;
   std::vector<std::unique_ptr<Instance>> children;
   std::set<std::string_view>
-      failed;  // names of `use` blocks that could not be followed: what names them stays silent
+      failed;  // names of `use` blocks that could not be followed; references to them are not reported
 
-  // Names of `use` and `output` blocks that their `when` leaves out; false for one whose `when` is wrong,
-  // which was reported.
+  // Names of `use` and `output` blocks that their `when` excludes; false if their `when` is invalid, which
+  // has been reported.
   std::map<std::pair<ast::Kind, std::string_view>, bool> left_out;
 
-  // While the instance's blocks are written out, for values that are needed to decide what there is.
+  // Active while the instance's blocks are expanded, for values that decide which blocks exist.
   class Pending {
    public:
     virtual ~Pending() = default;
-    // Expands every block that may declare the name ("" for all names of the kind). Returns false if such a
+    // Expands every block that may declare the name ("" means all names of the kind). Returns false if such a
     // block waits for the value that is being computed.
     virtual bool bring(ast::Kind kind, std::string_view name) = 0;
   };
-  Pending* pending = nullptr;  // null when all is written out
+  Pending* pending = nullptr;  // null when expansion has finished
 
-  // What the expansion of `each` made: nodes, and the values in them.
+  // Nodes and values created by the expansion of `each`.
   struct Made {
     Arena arena;
     std::deque<expr::Value> values;
@@ -62,30 +62,30 @@ struct Instance {
   const Instance* child(std::string_view name) const;
   // "worker" -> "cifar.worker"
   std::string full(std::string_view name) const;
-  // Whether `KEYWORD NAME` stands in a file of which a part could not be read: what names it stays silent. ""
-  // stands for all that declare a name.
+  // True if an unparsable part of a file may declare `KEYWORD NAME`, so that references to it are not
+  // reported. "" matches all keywords that declare a name.
   bool may_declare(std::string_view keyword, std::string_view name) const;
 };
 
 inline constexpr size_t kMaxInstances = 2000;
 
-// What the expansion asks of the language's values (passes/modules.cc).
+// The values that the expansion needs from the language (passes/modules.cc).
 class Values {
  public:
   virtual ~Values() = default;
-  // The instance's inputs and `let` are known by name from here on: values may use them.
+  // Makes the instance's inputs and `let`s known by name. Values may use them from now on.
   virtual void declare(const Instance& instance) = 0;
-  // Error after a report.
+  // Returns Error after a report.
   virtual expr::Value value(const ast::Expr& expression, const Instance& instance) = 0;
-  // What `NAME in` goes over, as (index or key, element); nullopt after a report.
+  // The elements that `NAME in` iterates over, as (index or key, element); nullopt after a report.
   virtual std::optional<std::vector<std::pair<expr::Value, expr::Value>>> elements(const expr::Value& list,
                                                                                    Span at) = 0;
 };
 
-// Fills the program's instance, whose `trees` are set. What is wrong is reported and left out.
+// Fills the program's instance, whose `trees` are set. Reports and omits invalid parts.
 void instantiate(Instance& program, ModuleLibrary& library, Values& values, Diagnostics& diagnostics);
 
-// Calls for the instance and all below it, parents first.
+// Calls `each` for the instance and all below it, parents first.
 template <class Visit>
 void visit(Instance& instance, Visit&& each) {
   each(instance);

@@ -1,4 +1,4 @@
-// What expressions can read of a job: `cifar.model_path`. One list for evaluation, completion and hover.
+// The attributes of a job that expressions can read: `cifar.model_path`.
 #pragma once
 
 #include <algorithm>

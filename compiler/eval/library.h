@@ -1,9 +1,9 @@
-// Where modules are found, and the files that were read.
+// Finds and loads modules.
 //
-// `use 'PATH'`: a PATH that begins with ./ or ../ is relative to the file that uses it; any other is looked
-// for in `modules/` of the project (the folder of the first file of the command line), in the folders of the
-// module path, and in the standard library, whose modules begin with `std/`. The file is PATH.radl. An
-// address (common/modules/address.h) means what `radlc vendor` brought. Nothing is fetched from anywhere.
+// `use 'PATH'`: a PATH that begins with ./ or ../ is relative to the file with the `use`. Any other is
+// searched in `modules/` of the project (the folder of the first file of the command line), in the folders of
+// the module path, and in the standard library, whose modules begin with `std/`. The file is PATH.radl. An
+// address (common/modules/address.h) refers to a package fetched by `radlc vendor`. Fetches nothing.
 #pragma once
 
 #include <map>
@@ -23,22 +23,22 @@ namespace radl {
 struct SearchPath {
   std::string project;               // folder of the first file
   std::vector<std::string> folders;  // CompileOptions::module_path
-  std::string standard_library;      // folder that holds training/, data/, ...; may be empty
+  std::string standard_library;      // folder with training/, data/, ...; may be empty
 };
 
-// The folder of the installed standard library: `RADL_STDLIB` where the environment has it, else
-// ../share/radlc/stdlib beside the folder of the running program. Empty when there is none.
+// The folder of the standard library: `RADL_STDLIB` if set, else ../share/radlc/stdlib relative to the
+// program's folder. Empty if there is none.
 std::string standard_library_folder(const std::map<std::string, std::string>& environment);
 
-// NotFound lists where was looked. An address gives the file that was vendored, which is not verified here.
+// NotFound lists the searched places. For an address, returns the vendored file without verifying it.
 Result<std::string> find_module(std::string_view name, std::string_view importing_file,
                                 const SearchPath& search);
-// All modules that `use` can name without a relative path, sorted: for completion and suggestions.
+// All modules that `use` can name without a relative path, sorted. For completion and suggestions.
 std::vector<std::string> list_modules(const SearchPath& search);
-// The modules below a folder, each with the prefix, appended.
+// Appends the modules below a folder, each with the prefix.
 void list_folder(const std::string& folder, const std::string& prefix, std::vector<std::string>& names);
 
-// Parses each module file once; keeps the trees.
+// Parses each module file once and keeps its tree.
 class ModuleLibrary {
  public:
   ModuleLibrary(SourceMap& sources, Diagnostics& diagnostics, SearchPath search)
@@ -47,12 +47,12 @@ class ModuleLibrary {
         search_(std::move(search)),
         vendored_(search_.project, true) {}
 
-  // nullptr after a report. A file that does not parse is reported once.
+  // Returns nullptr after a report. A file with syntax errors is reported once.
   const ast::Tree* load(const ast::String& name, const SourceFile& importing);
   const SearchPath& search() const { return search_; }
-  // Module files in the order in which they were first read.
+  // Module files in order of first use.
   const std::vector<const SourceFile*>& files() const { return files_; }
-  // Of the standard library's and vendored files that were read: the user's line that first asked for them.
+  // For each file of the standard library and vendored packages: the user's line that first loaded it.
   const std::map<uint32_t, Span>& uses() const { return uses_; }
 
  private:

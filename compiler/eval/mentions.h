@@ -1,5 +1,5 @@
-// What the files of an instance name anywhere, whether it is evaluated or not: in what `when` leaves out, in
-// the branch that is not taken, inside an `each` that goes over nothing. What is named there is not unused.
+// All names mentioned in an instance's files, evaluated or not: excluded by `when`, in an untaken branch,
+// inside an `each` over nothing. A mentioned name is not unused.
 #pragma once
 
 #include <set>
@@ -10,11 +10,11 @@
 namespace radl {
 
 struct Mentions {
-  std::set<std::string_view> inputs;      // input.NAME, but for the input's own block
-  std::set<std::string_view> words;       // first words of references: values of `let`, among others
-  std::set<std::string_view> deployed;    // systems that a `deploy` names
-  std::set<std::string_view> configured;  // configures that an item gives to a system
-  bool computed_input = false;            // input[expression]: any of them
+  std::set<std::string_view> inputs;      // input.NAME, except in the input's own block
+  std::set<std::string_view> words;       // first words of references, for example names of `let`
+  std::set<std::string_view> deployed;    // systems named by a `deploy`
+  std::set<std::string_view> configured;  // configures that an item assigns to a system
+  bool computed_input = false;            // input[expression]: may be any input
 };
 
 Mentions mentions_in(const Instance& instance);

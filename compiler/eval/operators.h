@@ -1,4 +1,4 @@
-// What operators make of values. Faults are reported, and give an error value.
+// Evaluates operators. Errors are reported and give an error value.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@ namespace radl::expr {
 
 // Minus.
 Value negative(const ast::Unary& unary, const Value& value, const Context& context);
-// All but `and` and `or`, which look at their right side only when they must. Without the operands' taint.
+// All but `and` and `or`, which may skip their right side. Ignores the operands' taint.
 Value binary_operator(const ast::Binary& binary, const Value& left, const Value& right,
                       const Context& context);
 

@@ -1,7 +1,7 @@
-// Regular expressions that users write: `pattern` of an input.
+// Regular expressions written by users: `pattern` of an input.
 //
-// In: RE2's syntax (https://github.com/google/re2/wiki/Syntax), UTF-8. Out: whether a whole text matches, in
-// time linear in the text whatever the pattern is.
+// In: RE2's syntax (https://github.com/google/re2/wiki/Syntax), UTF-8. Out: whether the whole text matches.
+// Takes time linear in the text for every pattern.
 #pragma once
 
 #include <memory>
@@ -17,9 +17,9 @@ namespace radl::expr {
 
 class Pattern {
  public:
-  static constexpr size_t kMostText = size_t{64} << 10;  // bytes that matches() takes
+  static constexpr size_t kMostText = size_t{64} << 10;  // longest text for matches(), in bytes
 
-  // Invalid: what is wrong with it, in words; the hint says what the syntax leaves out, where that is it.
+  // Invalid: explains the error; the hint names unsupported syntax, if that is the cause.
   static Result<Pattern> compile(std::string_view written);
 
   bool matches(std::string_view text) const;

@@ -1,9 +1,9 @@
-// Leave to see what a sensitive value holds.
+// Permission to read the content of a sensitive value.
 //
-// Values give the content of a secret only to whoever has a Permission. compiler/eval/secret_access.h makes
-// it, and tests/lint/layers.py lists the files that may include that: those that compute with values (what
-// they make is marked again), judge them, or put them where secrets belong. What reports, renders or dumps is
-// none of them.
+// Values reveal a secret only to callers with a Permission. compiler/eval/secret_access.h creates it, and
+// tests/lint/layers.py lists the files that may include that header: code that computes with values (and
+// marks the results), validates them, or stores them where secrets belong. Code that reports, renders or
+// dumps must not include it.
 #pragma once
 
 namespace radl::expr {

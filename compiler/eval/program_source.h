@@ -1,4 +1,4 @@
-// The files of a program, and what of them is sent to its nodes. Internal to program.cc.
+// The files of a program, and which of them are sent to its nodes. Internal to program.cc.
 #pragma once
 
 #include <optional>
@@ -10,18 +10,18 @@
 namespace radl::passes {
 
 struct ProgramSource {
-  ir::Json made;        // docs/ir.md, "Program steps"; null: there is none
-  IgnoreRules ignored;  // of a folder
+  ir::Json made;        // docs/ir.md, "Program steps"; null if there are none
+  IgnoreRules ignored;  // for a folder
 };
 
-// What is wrong, and with which property.
+// An error message and the property that it is about.
 struct SourceComplaint {
   const char* property;
   DiagCode code;
   std::string message;
 };
 
-// `given`: the properties of the program.
+// `given`: the program's properties.
 std::optional<SourceComplaint> program_source(const ir::Json& given, LocalFiles& files, ProgramSource& into);
 
 }  // namespace radl::passes

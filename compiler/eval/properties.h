@@ -1,4 +1,4 @@
-// Properties of native resources: values of the language to JSON of the IR, by the schema.
+// Converts the properties of native resources from language values to IR JSON, by the schema.
 #pragma once
 
 #include <functional>
@@ -14,25 +14,25 @@
 
 namespace radl::passes {
 
-// What a folder of this computer comes to.
+// The digest and size of a local folder.
 struct FolderSum {
-  std::string digest;  // as docs/ir.md says ("Local files")
+  std::string digest;  // format: docs/ir.md, "Local files"
   uint64_t files = 0, bytes = 0;
-  uint64_t ignored_files = 0, ignored_folders = 0;  // of the folders themselves: they are not entered
+  uint64_t ignored_files = 0, ignored_folders = 0;  // counts ignored folders themselves, not their content
 };
 Result<FolderSum> sum_folder(const std::string& path, const Contents& contents);
 
-// Digests of files and folders of this computer, each computed once.
+// Digests of local files and folders, each computed once.
 class LocalFiles {
  public:
-  // `cache`: where digests of datasets are noted (common/dataset_digest.h); "": nowhere.
+  // `cache`: folder for cached dataset digests (common/dataset_digest.h); "": no cache.
   explicit LocalFiles(std::string cache) : cache_(std::move(cache)) {}
-  // Of a file's bytes, or of a whole folder.
+  // Digest of a file's bytes, or of a whole folder.
   Result<std::string> digest(const std::string& path);
-  // Of a folder of sources, less what the patterns leave out; `rules`: of those patterns.
+  // Digest of a source folder without the files that `patterns` exclude. `rules`: the compiled patterns.
   const Result<FolderSum>& sources(const std::string& path, const std::vector<std::string>& patterns,
                                    const IgnoreRules& rules);
-  // Of a dataset's files (common/dataset_digest.h).
+  // Digest of a dataset's files (common/dataset_digest.h).
   Result<std::string> dataset_digest(const std::string& path);
 
  private:
@@ -46,20 +46,20 @@ struct PropertyContext {
   Diagnostics& diagnostics;
   LocalFiles& files;
   ir::Secrets& secrets;
-  std::function<std::string(uint32_t file)> folder_of;  // of a source file: local paths are relative to it
-  std::string place;  // beginning of the names of secrets: "tools file '/etc/motd'"
+  std::function<std::string(uint32_t file)> folder_of;  // folder of a source file: base of relative paths
+  std::string place;  // prefix for the names of secrets: "tools file '/etc/motd'"
   std::function<std::vector<std::string>(const std::string& system)> nodes_of;
 };
 
-// Puts the property (and NAME_sha256 of a local path) into `into`; reports what does not fit at `at`.
+// Sets the property (and NAME_sha256 for a local path) in `into`. Reports an invalid value at `at`.
 void set_property(const PropertyContext& context, const ir::Property& property, const expr::Value& value,
                   Span at, ir::Json& into);
 
-// Whether the value can be the property's: its kind, its range, one of its words. Places are not looked at.
-// Reports at `at`.
+// True if the value suits the property: kind, range, allowed words. Does not check that places exist. Reports
+// at `at`.
 bool fits_property(const ir::Property& property, const expr::Value& value, Span at, Diagnostics& diagnostics);
 
-// Absolute and tidy.
+// Returns an absolute, normalized path.
 std::string absolute_path(const std::string& folder, const std::string& path);
 
 }  // namespace radl::passes

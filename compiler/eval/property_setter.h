@@ -14,7 +14,7 @@ class PropertySetter {
   PropertySetter(const PropertyContext& context, const ir::Property& property, Span at, ir::Json& into)
       : context_(context), property_(property), at_(at), into_(into) {}
 
-  // Reports what does not fit.
+  // Reports an invalid value.
   void run(const expr::Value& value);
 
  private:
@@ -42,11 +42,11 @@ class PropertySetter {
   void size_stages(const Value& value);
   void image_size(const Value& value);
 
-  // property_places.cc: what lies on this computer or in a bucket
+  // property_places.cc: local files and bucket addresses
   struct LocalFile {
-    std::string path, sha256;  // absolute; of its content
+    std::string path, sha256;  // absolute path; digest of its content
   };
-  // nullopt: reported.
+  // nullopt after a report.
   std::optional<LocalFile> local_file(const Value& value, std::string_view wanted);
   void output(const Value& value);
   void bucket(const Value& value);

@@ -1,8 +1,8 @@
-// Records beside RADL's numbered features: `disks = [{ size = 100G, mount = '/data' }]`, `networks = [lan]`,
-// `applications = ['git']`, and a map for the features with one prefix: `gpu = { count = 4 }`.
+// Record syntax for RADL's numbered features: `disks = [{ size = 100G, mount = '/data' }]`, `networks =
+// [lan]`, `applications = ['git']`; and maps for features with a common prefix: `gpu = { count = 4 }`.
 //
-// In: the evaluated value of such a feature. Out: the features that it stands for, added to those of the
-// system. Internal to compiler/eval.
+// In: the evaluated value of such a feature. Out: the features that it defines, added to the system's.
+// Internal to compiler/eval.
 #pragma once
 
 #include <functional>
@@ -14,25 +14,25 @@
 
 namespace radl::hir {
 
-// Whether a feature of a system with this name is a list of records.
+// True if a system feature of this name is a list of records.
 bool is_record_list(std::string_view name);
 
 class RecordWriter {
  public:
-  // Gives the feature the value and adds it; `none` adds nothing.
+  // Sets the feature's value and adds it. `none` adds nothing.
   using Leaf = std::function<void(Feature feature, const expr::Value& value, Span at, Features& into)>;
 
   RecordWriter(Arena& arena, Diagnostics& diagnostics, Leaf leaf)
       : arena_(arena), diagnostics_(diagnostics), leaf_(std::move(leaf)) {}
 
-  // `list`: a feature without its value. Disks and networks are numbered after those in `into`; the disks and
-  // networks that `into` has from another list are replaced.
+  // `list`: a feature without its value. Numbers disks and networks after those in `into`, and replaces those
+  // in `into` from another list.
   void list(const Feature& list, const ast::Expr& written, const expr::Value& value, Features& into);
-  // `gpu = { count = 4 }` is `gpu.count = 4`.
+  // Expands `gpu = { count = 4 }` to `gpu.count = 4`.
   void map(const Feature& feature, const ast::Expr& written, const expr::Value& value, Features& into);
-  // Removes the features of such lists.
+  // Removes the features that such lists defined.
   void drop(Records records, Features& from);
-  // A system that has disks has a first one, from which it starts: a Linux, if nothing of it is written.
+  // If a system has disks, adds the first, from which it boots: by default a Linux.
   void finish(Features& system);
 
  private:

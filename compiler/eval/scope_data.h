@@ -1,4 +1,4 @@
-// What one instance's names stand for, and how far each of them is worked out. Internal to the Scopes.
+// The names of an instance and the progress of their evaluation. Internal to Scopes.
 #pragma once
 
 #include "compiler/eval/job_products.h"
@@ -10,14 +10,14 @@ using expr::Value;
 using ValueKind = expr::Kind;
 
 inline constexpr int kMaxLazyDepth =
-    200;  // inputs that need inputs that need ...: each level takes some stack
+    200;  // nesting of inputs that need other inputs; each level takes some stack space
 enum class SlotState { Fresh, Busy, Done };
 
 struct Scopes::Slot {
   const ast::FeatureBlock* block = nullptr;
   InputDeclaration declaration;
-  const ast::Expr* given = nullptr;         // by `use`, to be evaluated in the parent
-  std::vector<const ast::Feature*> fields;  // of options(...), given by `use` one by one
+  const ast::Expr* given = nullptr;         // by `use`; evaluated in the parent
+  std::vector<const ast::Feature*> fields;  // of options(...), given individually by `use`
   SlotState state = SlotState::Fresh;
   Value value;
   bool used = false;
@@ -29,10 +29,10 @@ struct Scopes::CountSlot {
   std::optional<int64_t> count;
 };
 
-// "input 'n'", and of which module if it is not the program's.
+// "input 'n'", followed by its module if that is not the program.
 std::string named_in(std::string what, const Instance& instance);
 
-// The names of one instance, each group as a Namespace.
+// The names of an instance, each group as a Namespace.
 struct Scopes::Scope {
   struct Inputs final : expr::Namespace {
     Scope* scope;
@@ -91,7 +91,7 @@ struct Scopes::Scope {
     }
     std::string what() const override { return trains() ? "product of a training" : "product of a program"; }
   };
-  // What `each` makes of one configure: each job by its name, and a product of all of them as a map by name.
+  // The jobs that `each` makes from a configure, by name; and each product, as a map by job name.
   struct Jobs final : expr::Namespace {
     std::vector<std::unique_ptr<Job>> jobs;
     bool train = false;
@@ -113,7 +113,7 @@ struct Scopes::Scope {
       return train ? "training, or product of all of them," : "program, or product of all of them,";
     }
   };
-  // By the names that expressions compute: module['job-a'].
+  // Access by computed names: module['job-a'].
   struct Module final : expr::Namespace {
     Scope* scope;
     std::optional<Value> member(std::string_view name, Span at) const override;
@@ -153,11 +153,11 @@ struct Scopes::Scope {
   std::optional<Value> root(std::string_view name, Span at, const Self* self, bool* used_self);
   std::optional<Value> module_named(std::string_view name, Span at);
   expr::Namespace::Declared function(std::string_view name);
-  // A configure's training or program, or those that its `each` makes.
+  // The training or program of a configure, or those that its `each` makes.
   std::optional<Value> jobs_named(std::string_view name);
   std::optional<Value> missing(std::string_view keyword, std::string_view name) const;
-  // Expands the blocks that may declare the name, unless all are expanded. Returns false after a report: the
-  // value that asks decides itself whether the name exists.
+  // Expands the blocks that may declare the name, unless that has happened. Returns false after reporting
+  // that the existence of the name depends on the value that is being computed.
   bool bring(ast::Kind kind, std::string_view name, Span at) const;
   std::string left_out(ast::Kind kind, std::string_view name) const;
 

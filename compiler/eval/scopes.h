@@ -1,6 +1,6 @@
-// What names mean: inputs, outputs, systems and their counts, resolved when first asked for, each once.
+// Resolves names: inputs, outputs, systems and their counts. Each is evaluated once, at first use.
 //
-// In: instances, given inputs. Out: values of expressions. Everything that depends on itself is found here.
+// In: instances, given inputs. Out: values of expressions. Detects every circular dependency.
 #pragma once
 
 #include <map>
@@ -20,14 +20,14 @@ namespace radl::passes {
 
 inline constexpr int64_t kMaxNodes = 100'000;
 
-// `self` in a recipe.
+// The node that `self` means in a recipe.
 struct Self {
-  std::string system;  // "": there is no node, only variables
+  std::string system;  // "": no node, only variables
   int ordinal = 0;
   const expr::Binding* bindings = nullptr;  // variables of the `each` around a resource
 };
 
-// The first training or program of a configure, also inside `each`; null if there is none.
+// The first training or program of a configure, also inside `each`; null if none.
 const ast::Resource* find_job(const ast::Configure& configure);
 
 class Scopes final : public expr::World, public expr::Systems, public Values {
@@ -36,50 +36,50 @@ class Scopes final : public expr::World, public expr::Systems, public Values {
          Diagnostics& diagnostics);
   ~Scopes() override;
 
-  // Declares every instance's inputs, gives them their values and reports values for inputs that are not
-  // there.
+  // Declares the inputs of all instances, assigns their values, and reports values for inputs that do not
+  // exist.
   void resolve_inputs();
 
-  // `used_self`, when given, is set when the expression asked for `self`.
+  // Sets `used_self`, if given, when the expression uses `self`.
   expr::Value evaluate(const ast::Expr& expression, const Instance& instance, const Self* self = nullptr,
                        bool* used_self = nullptr);
   expr::Value input(const Instance& instance, std::string_view name, Span at);
   expr::Value let(const Instance& instance, std::string_view name, Span at);
-  // Calls for each repetition with `self` and the variables of the `each`; ends early if it returns false.
-  // False after that, or after a report.
+  // Calls `each` for each repetition with `self` and the variables of the `each`. Stops if it returns false.
+  // Returns false after that, or after a report.
   using OnRepetition = std::function<bool(const Self& inside)>;
   bool repeat(const ast::Each& each, const Instance& instance, const Self* self, bool* used_self,
               const OnRepetition& on_repetition);
   expr::Value output(const Instance& instance, std::string_view name, Span at);
   bool output_sensitive(const Instance& instance, std::string_view name);
 
-  // "worker", or in a module "input.workers": full names of systems. Empty for a name that is no system: the
-  // check of the document reports that; what is wrong with an input is reported here.
+  // Full names of the systems that a name means: "worker", or in a module "input.workers". Empty if it is not
+  // a system, which the document check reports; errors in an input are reported here.
   std::vector<std::string> systems_named(const ast::Name& name, const Instance& instance);
   std::vector<std::string> systems_of(const ast::Item& item, const Instance& instance);
-  // The cloud of a deploy block. "": the run's own one, or after a report.
+  // The cloud of a deploy block. "" for the run's default, or after a report.
   std::string cloud_of(const ast::Deploy& deploy, const Instance& instance);
-  // Nodes that a deploy block makes of one system; nullopt after a report.
+  // The number of nodes of a deploy block; nullopt after a report.
   std::optional<int64_t> deploy_count(const ast::Deploy& deploy, const Instance& instance);
 
-  // Calls for each training or program of a configure, with `each` written out and without what `when` leaves
-  // out. `self` holds the variables; null outside of `each`. False after a report.
+  // Calls `on_job` for each training or program of a configure, with `each` expanded and those excluded by
+  // `when` omitted. `self` holds the variables; null outside `each`. Returns false after a report.
   using OnJob = std::function<void(const ast::Resource& job, const Self* self)>;
   bool each_job(const ast::Configure& configure, const Instance& instance, const OnJob& on_job);
-  // Calls for each feature of a resource's body, with `each` written out and computed names filled in. False
-  // after a report.
+  // Calls `on_feature` for each feature of a resource's body, with `each` expanded and computed names filled
+  // in. Returns false after a report.
   using OnFeature = std::function<void(const ast::Feature& feature, const Self* self)>;
   bool each_feature(const List<ast::Feature*>& features, const Instance& instance, const Self* self,
                     bool* used_self, const OnFeature& on_feature);
-  // The ids of their steps ("training/NAME", "program/NAME"), in the order of the source.
+  // IDs of a configure's job steps ("training/NAME", "program/NAME"), in source order.
   struct JobSteps {
     std::vector<std::string> ids;
-    bool known = false;  // false while it is being worked out, and after a report
+    bool known = false;  // false while it is computed, and after a report
     bool wrong = false;  // after a report
   };
   const JobSteps& job_steps(const ast::Configure& configure, const Instance& instance);
 
-  // Numbers and host names of nodes, once they are known (passes/nodes.cc).
+  // Numbers and host names of nodes, set by passes/nodes.cc.
   struct NodeFacts {
     int number = 0;
     std::string host_name, domain;
@@ -89,12 +89,12 @@ class Scopes final : public expr::World, public expr::Systems, public Values {
     facts_ = std::move(facts);
   }
 
-  // generated() was called.
+  // True if generated() was called.
   bool uses_generated() const { return uses_generated_; }
   // Files that file() read, in order.
   const std::vector<ir::Source>& files_read() const { return files_read_; }
   std::map<std::string, ir::Json> program_inputs(ir::Secrets& secrets) const;
-  // Replaces @input.NAME@ in a recipe's text by the values of declared inputs.
+  // Replaces @input.NAME@ in a recipe's text with the input's value.
   std::string fill_body(std::string_view body, const Instance& instance, Span at);
   void report_unused_inputs();
   // Conditions of inputs, and of `assert` blocks.
@@ -141,7 +141,7 @@ class Scopes final : public expr::World, public expr::Systems, public Values {
   expr::Value module_value(Slot& slot, const Instance& instance, std::string_view name);
   std::optional<int64_t> compute_deploy_count(const ast::Deploy& deploy, const Instance& instance);
   void index_deploys();
-  // Reports that `what` needs itself, with a note for each value on the way.
+  // Reports a circular dependency of `what`, with a note for each value on the way.
   expr::Value cycle(std::string_view what, Span at);
 
   // Keeps a value on working_ while it is computed.
@@ -170,8 +170,8 @@ class Scopes final : public expr::World, public expr::Systems, public Values {
   std::set<std::string> known_systems_;
   bool deploys_indexed_ = false;
   bool uses_generated_ = false;
-  bool expanded_ = false;                              // all instances are there
-  std::vector<std::pair<std::string, Span>> working_;  // values being computed: name, where it was asked for
+  bool expanded_ = false;                              // all instances exist
+  std::vector<std::pair<std::string, Span>> working_;  // values being computed: name, position of the use
   std::map<std::string, ParsedExpression> templates_;  // by path
   int depth_ = 0;
   std::vector<ir::Source> files_read_;

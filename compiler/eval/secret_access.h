@@ -1,4 +1,4 @@
-// Where permissions come from. Who includes this file answers for what it does with secrets: see
+// Creates permissions. A file that includes this header is responsible for its use of secrets: see
 // permission.h.
 #pragma once
 

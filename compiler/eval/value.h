@@ -1,11 +1,11 @@
-// Values of radl 2 expressions. Cheap to copy: lists and maps are shared and never changed.
+// Values of radl 2 expressions. Cheap to copy: lists and maps are shared and immutable.
 //
-// A number keeps the unit that it was written with until something is computed with it. A string may have
-// parts that are known only after apply. A value that came from a sensitive input is marked, and so is all
-// that is made from it or chosen by it. What such a value holds is given against a Permission only: all other
-// readers find "", 0 and no.
+// A number keeps its unit until something is computed with it. A string may have parts that are known
+// only after apply. A value from a sensitive input is marked, and so is everything computed from it
+// or selected by it. Its content is accessible only with a Permission; other readers get "", 0 and
+// false.
 //
-// No value is too large to be looked at as a whole: kMaxWeight and kMaxValueDepth hold from the construction
+// The size of every value is limited by kMaxWeight and kMaxValueDepth from its construction on.
 // on.
 #pragma once
 
@@ -33,7 +33,7 @@ using Items = std::vector<Value>;
 using Entries = std::map<std::string, Value>;
 
 enum class Kind : uint8_t {
-  Error,  // was reported already: everything made from it is silent
+  Error,  // already reported; results computed from it are Error too
   Null,
   Boolean,
   Integer,
@@ -49,8 +49,8 @@ enum class Kind : uint8_t {
 };
 std::string_view kind_name(Kind kind);  // for messages: "a number", "a string"
 
-inline constexpr uint32_t kMaxWeight = 1'000'000;  // of one value, with all that it holds
-inline constexpr int kMaxValueDepth = 200;         // of lists and maps within each other
+inline constexpr uint32_t kMaxWeight = 1'000'000;  // of a value with everything in it
+inline constexpr int kMaxValueDepth = 200;         // of nested lists and maps
 enum class Excess : uint8_t { None, Weight, Depth };
 
 class Value {
@@ -62,8 +62,8 @@ class Value {
   static Value real(double value, std::string unit = {});
   static Value string(std::string value);
   static Value unknown(std::string attribute);
-  static Value joined(Items parts);  // String when every part is known
-  // Error, with its excess, when it would be larger than a value may be: whoever asked for it reports that.
+  static Value joined(Items parts);  // a String if every part is known
+  // Returns Error with its excess if the value would be too large; the caller reports it.
   static Value list(Items items);
   static Value map(Entries entries);
   static Value system(std::string name);
@@ -72,14 +72,14 @@ class Value {
 
   Kind kind() const { return kind_; }
   bool is_error() const { return kind_ == Kind::Error; }
-  Excess excess() const { return excess_; }  // of Error: why there is no value, not reported yet
+  Excess excess() const { return excess_; }  // of an Error: its cause, not reported yet
   bool is_number() const { return kind_ == Kind::Integer || kind_ == Kind::Real; }
   bool is_text() const { return kind_ == Kind::String || kind_ == Kind::Joined; }
-  // Holds an unknown part, at any depth.
+  // True if it contains an unknown part at any depth.
   bool has_unknown() const { return unknown_; }
-  // Values in it, itself included, each as often as it would be printed. Saturates.
+  // Number of values in it including itself, counted as often as they would be printed. Saturates.
   uint32_t weight() const { return weight_; }
-  int depth() const { return depth_; }  // of lists and maps within each other
+  int depth() const { return depth_; }  // of nested lists and maps
 
   bool as_boolean() const { return !sensitive_ && integer_ != 0; }
   bool as_boolean(Permission) const { return integer_ != 0; }
@@ -94,20 +94,20 @@ class Value {
   const Items& items() const;      // List, Joined
   const Entries& entries() const;  // Map
   const Namespace* space() const { return space_; }
-  // The file in which a string was written (0: given from outside): paths of this computer are relative to
-  // it.
+  // The file in which a string was written (0: given from outside), the base of relative local
+  // paths.
   uint32_t file() const { return file_; }
   Value& written_in(uint32_t file) {
     file_ = file;
     return *this;
   }
 
-  // Where a secret came from: "input.token" while the value is exactly that input, "" when something was made
-  // from it.
+  // Origin of a secret: "input.token" if the value is exactly that input, "" if it was
+  // computed.
   bool sensitive() const { return sensitive_; }
   const std::string& secret_name() const { return secret_; }
   Value& mark_sensitive(std::string name = {});
-  // Takes over the marks of what it was made from.
+  // Adopts the marks of the value that it was computed from.
   Value& taint(const Value& from);
 
  private:
@@ -116,7 +116,7 @@ class Value {
   void count(const Value& part);
   double real_number() const { return kind_ == Kind::Real ? real_ : static_cast<double>(integer_); }
   Value within_limits() &&;
-  // Names of nodes and of what is known after apply are in plans: a secret never chooses them (evaluate.cc).
+  // Names of nodes and unknown attributes appear in plans, so a secret never selects them (evaluate.cc).
   bool hidden() const { return sensitive_ && (is_number() || kind_ == Kind::String); }
 
   static const std::string kNothing;
@@ -135,24 +135,24 @@ class Value {
   const Namespace* space_ = nullptr;
 };
 
-// What stands before a dot: `input`, `module`, an instance.
+// A name before a dot: `input`, `module`, an instance.
 class Namespace {
  public:
   virtual ~Namespace() = default;
-  // nullopt when there is no such name. `at`: where it is asked for.
+  // nullopt if there is no such name. `at`: position of the use.
   virtual std::optional<Value> member(std::string_view name, Span at) const = 0;
   virtual std::vector<std::string> names() const = 0;
-  // Whether names() are all that there will be; false after a report that this is just being decided.
+  // True if names() is complete; false after reporting that it is still being decided.
   virtual bool complete(Span) const { return true; }
-  // Whether `each` decides which names there are: then has() says no to any other name. Otherwise a name that
-  // is not declared is a mistake.
+  // True if `each` decides which names exist, so that has() is false for all others. Otherwise an undeclared
+  // name is an error.
   virtual bool open() const { return false; }
   virtual std::string what() const = 0;  // "input", "output of module 'cifar'"
-  // Why a name that could be there is not, to be said beside the error; "" where there is nothing to say.
+  // Explains beside the error why a possible name is missing; "" if there is nothing to add.
   virtual std::string absence(std::string_view) const { return ""; }
-  // The present name of a member that was renamed; "" for any other.
+  // The current name of a renamed member; "" for any other.
   virtual std::string renamed(std::string_view) const { return ""; }
-  // A function that the file declares, and the names that its body sees; null if there is none.
+  // A declared function, and the names visible in its body; null if there is none.
   struct Declared {
     const ast::Let* function = nullptr;
     const Namespace* names = nullptr;
@@ -160,33 +160,33 @@ class Namespace {
   virtual Declared function(std::string_view) const { return {}; }
 };
 
-// Names that hold for a part of an expression only: the variables of a comprehension, of `each`, of a
+// Names local to a part of an expression: the variables of a comprehension, an `each` or a
 // template.
 struct Binding {
   std::string_view name;
   const Value* value;
   const Binding* outer;
-  std::string_view let = {};  // in the expansion of `each`: the `let` of the instance that it stands for
+  std::string_view let = {};  // in the expansion of `each`: the enclosing `let` of the instance
 };
 
-// Equal as the language's `==` sees it: 2 == 2.0, 1K == 1000; nothing equals a value of another kind. What it
-// says about a secret is a secret.
+// The language's `==`: 2 == 2.0, 1K == 1000; values of different kinds are never equal. The result for a
+// secret is itself a secret.
 bool equal(const Value& a, const Value& b, Permission);
-// -1, 0, 1 for two numbers, each times its scale (units.h, CommonUnit). Integers are compared as what they
-// are, also with reals: not all of them beyond 2^53 have a double of their own.
+// Compares two numbers, each times its scale (units.h, CommonUnit); returns -1, 0 or 1. Compares integers
+// exactly, also with reals, since doubles cannot represent all integers beyond 2^53.
 int compare_numbers(const Value& a, double scale_a, const Value& b, double scale_b, Permission);
-// As it stands in a string: 2G, true, 1.5, a JSON string for lists and maps. nullopt for what has no string
-// form, and without permission for what is sensitive.
+// The value's text in a string: 2G, true, 1.5, JSON for lists and maps. nullopt if it has no text form, or if
+// it is sensitive and no permission is given.
 std::optional<std::string> display(const Value& value);
 std::optional<std::string> display(const Value& value, Permission);
-// As JSON; what is not known yet is null.
+// JSON text; null for parts not known yet.
 std::string json_text(const Value& value, Permission);
 
-// The same as a value, with the marks of what it was made from. nullopt for what has no string form.
+// Same as a value that keeps the marks of its source. nullopt if it has no text form.
 std::optional<Value> as_string(const Value& value);
 
-// A value as JSON of the IR. Secrets go to `secrets` under their own name or, when made from one, under
-// `place`. A system becomes the list of its nodes' addresses by `nodes_of`, a node its address.
+// Converts values to IR JSON. Stores secrets in `secrets` under their own name, or under `place` if they were
+// computed. A system becomes the list of its nodes' addresses (`nodes_of`), a node its address.
 class Emitter {
  public:
   using NodesOf = std::function<std::vector<std::string>(const std::string& system)>;

@@ -1,4 +1,4 @@
-// Modules from elsewhere: from an address in `use` to the file that `radlc vendor` brought. Fetches nothing.
+// External modules: maps an address in `use` to the file that `radlc vendor` fetched. Fetches nothing itself.
 #pragma once
 
 #include <map>
@@ -13,24 +13,24 @@
 
 namespace radl {
 
-// The folder of the program that a folder's files belong to: beside `modules/` where that is one of its
-// parents and there is a lock file beside it, else the folder itself.
+// The program folder for a file in `folder`: the parent of `modules/`, if that is one of its parents and has
+// a lock file beside it; else the folder itself.
 std::string project_of(const std::string& folder);
 
 class VendoredModules {
  public:
-  // PROJECT as SearchPath::project. Without `verify` what the packages hold is not compared with the lock
+  // PROJECT as in SearchPath::project. Without `verify`, packages are not compared with the lock
   // file.
   VendoredModules(const std::string& project, bool verify);
 
-  // What an address means in a file. Auth: it holds credentials, and is not to be shown. Invalid otherwise.
+  // Parses an address used in a file. Auth: it contains credentials and must not be shown. Else Invalid.
   Result<vendored::Address> address(std::string_view text, const std::string& importing_file) const;
-  // The module's file. Conflict: not vendored, or not what is locked (said in one line with what to run);
-  // Corrupt: the lock file cannot be read. NotFound: the package has no such module.
+  // The module's file. Conflict: not vendored, or different from the locked version; the one-line message
+  // says what to run. Corrupt: the lock file is unreadable. NotFound: the package lacks the module.
   Result<std::string> find(const vendored::Address& address);
-  // The folder of the package that a file is part of; nullopt for the user's own files.
+  // The folder of the package that contains the file; nullopt for the user's own files.
   std::optional<std::string> package_folder(const std::string& file) const;
-  // All modules of all packages, as `use` names them.
+  // All modules of all packages, by the names for `use`.
   std::vector<std::string> list() const;
 
  private:

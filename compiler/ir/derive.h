@@ -1,4 +1,4 @@
-// What a node's features come to: its disks, applications and login.
+// Derives a node's disks, applications and login from its features.
 #pragma once
 
 #include <optional>
@@ -8,15 +8,15 @@
 
 namespace radl::ir {
 
-// "disk.3.os.name" with the prefix "disk." is index 3 and "os.name".
+// "disk.3.os.name" with prefix "disk." gives index 3 and "os.name".
 struct IndexedFeature {
   int index = 0;
   std::string_view rest;
 };
 std::optional<IndexedFeature> indexed_feature(std::string_view name, std::string_view prefix);
 
-// Sets Node::disks, applications and user by Node::requirements. Called again when soft features were added
-// to what is wanted.
+// Sets Node::disks, applications and user from Node::requirements. Call again after adding soft
+// features.
 void derive_disks(Node& node);
 
 }  // namespace radl::ir

@@ -5,7 +5,7 @@
 
 namespace radl::ir {
 
-// A program step whose nodes come and go with its queue of tasks. It may have no node.
+// True for a program step whose number of nodes follows its task queue. It may have no node.
 inline bool has_elastic_farm(const Json& program) {
   return program.is_object() && program.value("elastic", false);
 }

@@ -1,14 +1,14 @@
-// The intermediate representation: THE contract between the compiler and the runtime.
+// The intermediate representation: the contract between the compiler and the runtime.
 //
-// In: a checked program (compiler/passes). Out: plan (runtime/plan), or JSON (docs/ir.md, `radlc compile
-// -o`). Everything is expanded: one Node for each node, one Step for each thing done on a node, explicit
-// edges. Property bags are JSON values. Two kinds of value stand for something that is not in the text:
-//   {"$unknown": "worker[0].ip"}    known only after apply; names the attribute it will be
-//   {"$secret": "NAME"}             held in Secrets, never serialised; NAME is stable between runs
-// Both may stand wherever a JSON value may, and inside lists and objects. Text that contains an unknown part
-// is
+// In: a checked program (compiler/passes). Out: a plan (runtime/plan) or JSON (docs/ir.md, `radlc compile
+// -o`).
+// Everything is expanded: one Node per node, one Step per action on a node, explicit edges. Property bags
+// are JSON values. Two kinds of placeholder stand for values that are not in the text:
+//   {"$unknown": "worker[0].ip"}    known only after apply; names the attribute
+//   {"$secret": "NAME"}             held in Secrets, never serialized; NAME is stable between runs
+// Both may appear wherever a JSON value may, also inside lists and objects. A text with an unknown part is
 //   {"$join": ["http://", {"$unknown": "server[0].ip"}, ":8080"]}
-// docs/ir.md describes each field, the attributes an unknown value can name, and what a reader may rely on.
+// docs/ir.md describes each field, the attributes of unknown values, and what a reader may rely on.
 #pragma once
 
 #include <functional>
@@ -27,12 +27,12 @@ inline constexpr int kVersion = 2;
 
 using Json = nlohmann::json;
 
-// Secret name -> value. Lives in memory only.
+// Secret name -> value. Kept in memory only.
 using Secrets = std::map<std::string, std::string>;
 
-// Where something was written, for messages of later stages.
+// Source position, for messages of later stages.
 struct Origin {
-  std::string path;  // as the user named it
+  std::string path;  // as given by the user
   int line = 0;      // from 1; 0: unknown
   int column = 0;
 };
@@ -42,7 +42,7 @@ struct Source {
   std::string sha256;
 };
 
-// A port opened to the outside (radl outports). remote..remote_end on the public side, local on the node.
+// A port open to the outside (radl outports): remote..remote_end on the public side, local on the node.
 struct PortRule {
   std::string protocol = "tcp";  // tcp, udp, icmp
   std::string cidr = "0.0.0.0/0";
@@ -54,20 +54,20 @@ struct Network {
   std::string address;  // "network.lan"
   std::string name;     // "lan"
   bool is_public = false;
-  bool reference = false;  // stands for one that the infrastructure has already
+  bool reference = false;  // refers to an existing network of the infrastructure
   std::vector<PortRule> ports;
   Json features = Json::object();  // every feature as written, name -> value
   Origin origin;
 };
 
-// What is asked of a node. Numbers carry bounds in base units (bytes, count), strings an equal value.
-// A number written with '=' sets min, max and equals.
+// A requirement on a node. Numbers have bounds in base units (bytes, count), strings an equal value. A number
+// written with '=' sets min, max and equals.
 struct Requirement {
   std::optional<double> min, max;
   bool min_strict = false, max_strict = false;
   std::optional<Json> equals;  // text, list, or number written with '='; groups of `contains` as a list
   std::map<std::string, std::string> versions;  // ordered strings, operator -> text: {">=": "20.04"}
-  std::string unit;                             // a unit that is no multiple of one: "ECU"; else empty
+  std::string unit;                             // unit without a base unit: "ECU"; else empty
 };
 
 struct Soft {
@@ -79,10 +79,10 @@ struct Interface {
   int index = 0;
   std::string network;  // name of a Network
   std::string
-      host_name;  // #N# replaced by Node::number; without the domain; empty: none was written (index > 0)
-  std::string domain;        // "localdomain" if none was written
-  std::string fixed_ip;      // empty: assigned
-  std::string wireguard_ip;  // in a network that WireGuard joins; else empty
+      host_name;         // #N# replaced by Node::number; without the domain; empty if not written (index > 0)
+  std::string domain;    // "localdomain" if none was written
+  std::string fixed_ip;  // empty: assigned
+  std::string wireguard_ip;  // in a network joined by WireGuard; else empty
 };
 
 struct Disk {
@@ -101,9 +101,9 @@ struct Node {
   std::string address;  // "worker[0]"
   std::string system;   // "worker"; with module prefix "cifar.worker"
   int ordinal = 0;      // 0 .. count-1 within the system
-  int number = 0;       // #N#: unique; a node that exists keeps its own (CompileOptions::node_numbers)
+  int number = 0;       // #N#: unique; an existing node keeps its number (CompileOptions::node_numbers)
   std::string cloud;    // id of the credential that `deploy` names; empty: the default
-  std::map<std::string, Requirement> requirements;  // every feature of the system, by name, also unknown ones
+  std::map<std::string, Requirement> requirements;  // every feature of the system, even unknown ones
   std::vector<Soft> softs;                          // largest weight first
   std::vector<Interface> interfaces;
   std::vector<Disk> disks;
@@ -115,26 +115,26 @@ struct Node {
   Origin origin;
 };
 
-// A Barrier does nothing on no node: it stands for "RADL's step N is over" so that n nodes need 2n edges and
-// not n*n. It is over when all that it waits for has ended, in success or in failure (a failed node does
-// not hold the others back); the other edges ask for success. It is no action: never shown as a change, never
-// kept in the state.
+// A Barrier runs nothing. It means "RADL's step N has ended", so that n nodes need 2n edges instead
+// of n*n. It ends when all steps before it have ended, even if some failed (a failed node does not
+// block the others); other edges require success. Plans do not show it, and the state does not store
+// it.
 enum class StepKind { Native, Ansible, CloudInit, Training, Program, Barrier };
 
 // One resource of a native recipe: file '/etc/motd' ( content = 'x' ).
 struct Resource {
   std::string type;  // a type of compiler/resources/resource_schema.h
   std::string name;  // '/etc/motd'; with `$name` among the properties, as plans show it
-  // A command's text that is known only after apply stands under kNameProperty.
+  // A command's text that is known only after apply is stored under kNameProperty.
   Json properties = Json::object();
   Origin origin;
 };
 
 inline constexpr const char* kNameProperty = "$name";
 
-// Why one step waits for another: shown in the plan.
+// A dependency between steps, with the reason shown in the plan.
 struct Edge {
-  std::string to;      // step id that must be done first
+  std::string to;      // ID of the step that must finish first
   std::string reason;  // "step 2 follows step 1", "after tools", "same node"
 };
 
@@ -144,15 +144,15 @@ struct Step {
   std::string recipe;  // "tools"
   StepKind kind = StepKind::Native;
   std::vector<std::string>
-      nodes;      // addresses; exactly one; several for Training and Program; none for Barrier
+      nodes;      // addresses: exactly one; one or more for Training and Program; none for Barrier
   int group = 0;  // RADL's step number (a barrier over all nodes)
   std::vector<Edge> after;
   std::vector<Resource> resources;  // Native
   std::string body;                 // Ansible, CloudInit: the recipe's text
-  bool needs_success = false;  // Barrier: over only when all that it waits for has succeeded (`after NAME`)
-  Json training = Json::object();  // Training: see docs/ir.md, "Training steps"
-  Json program = Json::object();   // Program: see docs/ir.md, "Program steps"
-  std::string digest;  // SHA-256 over recipe, inputs and files that it depends on (not over `after`)
+  bool needs_success = false;       // Barrier: requires that all steps before it succeed (`after NAME`)
+  Json training = Json::object();   // docs/ir.md, "Training steps"
+  Json program = Json::object();    // docs/ir.md, "Program steps"
+  std::string digest;  // SHA-256 over the recipe and the inputs and files it depends on (not over `after`)
   Origin origin;
 };
 
@@ -164,8 +164,8 @@ struct Output {
   Origin origin;
 };
 
-// What is called `to` in this program was `from` when it was applied: a system, a node, a network or an
-// instance of a module, with its prefix. In the order in which they are to be made.
+// A rename: `to` in this program was `from` when it was applied. Names a system, node, network or module
+// instance, with prefix. Listed in the order of application.
 struct Move {
   std::string from, to;
   Origin origin;
@@ -181,7 +181,7 @@ struct AnsibleHost {
 struct Program {
   int version = kVersion;
   std::string name;             // the infrastructure: description's name, else the file's stem
-  std::vector<Source> sources;  // every file read, in order; the digest of all is `source_digest`
+  std::vector<Source> sources;  // every file read, in order; `source_digest` covers them all
   std::string source_digest;
   std::map<std::string, Json> inputs;  // sensitive ones as {"$secret": ..}
   std::vector<Network> networks;
@@ -190,25 +190,25 @@ struct Program {
   std::vector<Step> steps;  // in an order that respects `after`
   std::vector<Output> outputs;
   std::vector<Move> moves;
-  bool contextualize = true;            // false: `contextualize ()`, nothing is configured
+  bool contextualize = true;            // false after `contextualize ()`: configure nothing
   double max_time_seconds = 7200;       // for the whole configuration
   std::map<std::string, Json> options;  // option ansible_version = ...
 };
 
 // "native", "ansible", "cloud_init", "training", "program", "barrier"
 std::string_view step_kind_name(StepKind kind);
-// A training or a program: one step over several nodes, which names them itself and outlives radlc.
+// A training or program: one step over several nodes, which chooses its nodes itself and outlives radlc.
 inline bool is_job(StepKind kind) { return kind == StepKind::Training || kind == StepKind::Program; }
 
 Json to_json(const Program& program);
-// Invalid for a newer version, a missing field or a wrong type: names the field. The result is verified.
+// Invalid: a newer version, a missing field or a wrong type; names the field. The result passes verify().
 Result<Program> from_json(const Json& json);
-// Text of a JSON document -> Program; Invalid also for text that is no JSON or is nested deeper than 64.
+// Parses JSON text. Also Invalid if the text is not JSON or is nested deeper than 64.
 Result<Program> parse_program(std::string_view text);
 
-// What every stage may rely on: ids and addresses are unique, every name that is used is there, `steps` is in
-// an order that respects `after`, each kind of step has what it needs. Invalid names the first thing that is
-// wrong.
+// Checks the invariants that every stage relies on: IDs and addresses are unique, references resolve, the
+// order of `steps` respects `after`, and each kind of step has its required fields. Invalid names the first
+// violation.
 Status verify(const Program& program);
 
 // True when the value is {"$unknown": ..}, {"$secret": ..} or {"$join": [..]}.
@@ -217,14 +217,14 @@ bool is_secret(const Json& value);
 bool is_join(const Json& value);
 Json unknown(std::string attribute);
 Json secret(std::string name);
-// Names of all unknown values, or of all secrets, anywhere inside; sorted, each once.
+// Names of all unknown values, or of all secrets, anywhere inside; sorted, without duplicates.
 std::vector<std::string> unknowns_in(const Json& value);
 std::vector<std::string> secrets_in(const Json& value);
-// Of everything that the step holds (resources, training, program).
+// Same for everything in the step (resources, training, program).
 std::vector<std::string> unknowns_in(const Step& step);
 std::vector<std::string> secrets_in(const Step& step);
-// Replaces each unknown value and each secret, and joins strings that are then complete. `look_up` gets the
-// inner name and gives the value, or nullopt to leave it as it is.
+// Replaces unknown values and secrets, and joins strings that become complete. `look_up` maps the inner name
+// to a value, or returns nullopt to keep the placeholder.
 using LookUp = std::function<std::optional<Json>(const std::string& name)>;
 Json substitute(const Json& value, const LookUp& unknown_value, const LookUp& secret_value);
 

@@ -1,7 +1,7 @@
-// The JSON form of the IR (docs/ir.md): each field once, for the reader (json_read.cc) and the writer
+// The JSON form of the IR (docs/ir.md). Lists each field once, for the reader (json_read.cc) and the writer
 // (json_write.cc).
 //
-// must: required, always written. always: has a default, written all the same. given: left out if it has its
+// must: required, always written. always: has a default, still always written. given: omitted if it has its
 // default.
 #pragma once
 
@@ -169,7 +169,7 @@ void fields(A& all, Is<Move> auto& move) {
   all.given("origin", move.origin);
 }
 
-// All but the version, which is read first.
+// All fields but the version, which is read first.
 template <class A>
 void fields(A& all, Is<Program> auto& program) {
   all.must("name", program.name);

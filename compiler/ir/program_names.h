@@ -1,5 +1,5 @@
-// The variables that each member of a program is given (docs/programs.md). Arguments, the launcher and the
-// values of the environment may hold them as `$NAME`: the runtime puts their values there.
+// The variables passed to each member of a program (docs/programs.md). Arguments, the launcher and
+// environment values may contain them as `$NAME`; the runtime substitutes them.
 #pragma once
 
 #include <array>
@@ -9,33 +9,33 @@
 namespace radl::ir {
 
 inline constexpr std::array<std::string_view, 23> kProgramNames = {
-    "RADL_JOB",      // the program's name and identity: the same for all members and attempts
-    "RADL_ATTEMPT",  // 1, and one more for each time that all members are started again
+    "RADL_JOB",      // the program's name; the same for all members and attempts
+    "RADL_ATTEMPT",  // starts at 1; incremented at each restart of all members
     "RADL_MEMBER",   // 0 .. RADL_MEMBERS - 1; 0 is the chief
     "RADL_MEMBERS",
     "RADL_IS_CHIEF",  // 1 or 0
-    "RADL_HOST",      // this member's address, as the others reach it
+    "RADL_HOST",      // this member's address, as other members reach it
     "RADL_PORT",      // a free port of this member
     "RADL_CHIEF",     // the chief's address
     "RADL_CHIEF_PORT",
     "RADL_HOSTS",      // all addresses, separated by commas
     "RADL_ADDRESSES",  // all as HOST:PORT, separated by commas
     "RADL_SUBNET",  // the smallest IPv4 network with all of them: for launchers that must choose an interface
-    "RADL_WORKERS",   // processes that a launcher starts on a node
-    "RADL_GPUS",      // of this node
-    "RADL_THREADS",   // this node's share of processors for one worker
+    "RADL_WORKERS",   // processes that a launcher starts per node
+    "RADL_GPUS",      // GPUs of this node
+    "RADL_THREADS",   // this node's processors per worker
     "RADL_HOSTFILE",  // of the chief, where it has `ssh`: "ADDRESS slots=WORKERS" for each member
     "RADL_ENTER",     // there too: a script below the login's home on every node, which runs its arguments
                       // as that node's member
     "RADL_PYTHON",    // the Python that the program asks for
-    "RADL_SOURCE",    // the folder of the program's files, where it runs
-    "RADL_RESULTS",   // a folder: what is in it at the end is brought back
+    "RADL_SOURCE",    // the folder of the program's files in which it runs
+    "RADL_RESULTS",   // a folder whose content is fetched at the end
     "RADL_CHECKPOINTS", "RADL_INPUTS",
-    "RADL_HOME",  // the login's home on this node
+    "RADL_HOME",  // the login's home folder on this node
 };
 
-// `replace` gets each name behind a `$` that begins with RADL_ and gives what stands there instead. "$$" is
-// one "$" before such a name.
+// Calls `replace` for each name after a `$` that begins with RADL_, and inserts the result. "$$" before such
+// a name becomes one "$".
 template <class Replace>
 std::string replace_program_names(std::string_view text, const Replace& replace) {
   constexpr std::string_view kBegin = "$RADL_";

@@ -1,5 +1,5 @@
-// What the passes hand on to each other. Each field says which pass makes it. Later passes add to `items`
-// (their steps), `program` and `secrets`, and `order` takes over `steps`; nothing else is changed once made.
+// The data that passes share. Each field names the pass that sets it. Later passes add to `items` (their
+// steps), `program` and `secrets`, and `order` moves `steps`; no pass changes other fields once set.
 #pragma once
 
 #include <memory>
@@ -19,17 +19,17 @@
 
 namespace radl::passes {
 
-// Places in a string in which @input.NAME@ was replaced, back to the text as the user wrote it.
+// Maps positions in a string in which @input.NAME@ was replaced back to the user's text.
 class SpanMap {
  public:
   struct Piece {
-    uint32_t made_begin, made_end;      // in the text that was made
-    uint32_t source_begin, source_end;  // in the user's: @input.NAME@
+    uint32_t made_begin, made_end;      // in the generated text
+    uint32_t source_begin, source_end;  // in the user's text: @input.NAME@
   };
   void add(uint32_t made_file, uint32_t source_file, std::vector<Piece> pieces);
   bool empty() const { return files_.empty(); }
   Span back(Span made) const;
-  // Whether any of it came from an input.
+  // True if any of it came from an input.
   bool given(Span made) const;
 
  private:
@@ -40,7 +40,7 @@ class SpanMap {
   std::unordered_map<uint32_t, File> files_;
 };
 
-// One recipe for one system: an item of `contextualize`, or the default.
+// A recipe for one system: an item of `contextualize`, or the default.
 struct BoundItem {
   const Instance* instance = nullptr;
   std::string system;  // full name
@@ -48,9 +48,9 @@ struct BoundItem {
   std::string recipe;  // full name
   ir::StepKind kind = ir::StepKind::Ansible;
   int group = 0;
-  const ast::Item* written = nullptr;  // null: the default
+  const ast::Item* written = nullptr;  // null for the default
   Span span;
-  std::vector<size_t> steps;  // passes/steps.cc: places in Build::steps
+  std::vector<size_t> steps;  // set by passes/steps.cc: indices into Build::steps
 };
 
 struct Build {
@@ -68,40 +68,40 @@ struct Build {
   SpanMap filled;
   std::vector<std::unique_ptr<ast::Tree>> trees;
   bool asks_for_inputs = false;                       // an `input` without default, or @input.NAME@
-  std::vector<std::unique_ptr<ast::Tree>> templates;  // what `trees` was composed of; it shares their nodes
+  std::vector<std::unique_ptr<ast::Tree>> templates;  // sources of the composed `trees`; they share nodes
   // modules
   std::unique_ptr<ModuleLibrary> library;
   std::unique_ptr<Instance> root;
   // inputs
   std::unique_ptr<Scopes> scopes;
-  // lower: the program with full names and the values of its features
+  // lower: the program with full names and evaluated features
   hir::Document values;
   bool evaluated = false;  // a file is `radl 2`, or there are modules
-  // check: what the documents say together
+  // check: the merged documents
   sema::Document document;
   // nodes
-  std::unordered_map<std::string, std::vector<size_t>> nodes_of;  // system -> places in program.nodes
-  std::map<std::string, int> deployed;                            // system -> nodes, as its deploys say
+  std::unordered_map<std::string, std::vector<size_t>> nodes_of;  // system -> indices into program.nodes
+  std::map<std::string, int> deployed;                            // system -> node count from its deploys
   // items
   bool configuration_off = false;  // `contextualize ()`
   std::vector<BoundItem> items;
-  // steps: not yet in order, without edges
+  // steps: unordered, without edges
   std::vector<ir::Step> steps;
   struct TrainingStep {
-    size_t step;  // place in `steps`
+    size_t step;  // index into `steps`
     const Instance* instance;
     const ast::Configure* configure;
   };
   std::vector<TrainingStep> trainings;
   std::vector<IdleRecipe> idle_recipes;
-  // all the rest
+  // several passes
   ir::Program program;
   ir::Secrets secrets;
 
-  // Where inputs may be missing, what nothing uses may be used once they are there.
+  // False if inputs are missing: something that looks unused may be used once they are given.
   bool unused_is_known() const { return !options.inputs_may_be_missing || !asks_for_inputs; }
   ir::Origin origin(Span span) const;
-  // Folder of a source file; of the program's first file for 0 and for strings that came from outside.
+  // Folder of a source file. For 0 and strings from outside: the folder of the program's first file.
   std::string folder_of(uint32_t file) const;
   std::vector<std::string> node_addresses(const std::string& system) const;
 };
@@ -110,11 +110,11 @@ struct Pass {
   std::string_view name;
   std::string_view doc;
   void (*run)(Build&);
-  bool needs_clean = false;  // not run when there are errors
+  bool needs_clean = false;  // skipped after errors
   std::string (*dump)(const Build&) = nullptr;
 };
 
-// One pass a file, in the order in which they run (pipeline.cc, which also has the shortest ones).
+// One pass per file, in order of execution (pipeline.cc also contains the shortest ones).
 void read(Build& build);
 void modules(Build& build);
 void lower(Build& build);
@@ -132,7 +132,7 @@ void names(Build& build);
 void order(Build& build);
 void finish(Build& build);
 
-// How documents are checked.
+// Options for the document check.
 sema::CheckOptions check_options(const Build& build);
 
 const std::vector<Pass>& pipeline();

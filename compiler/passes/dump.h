@@ -1,4 +1,4 @@
-// What each pass made, as text.
+// Text dumps of each pass's result.
 #pragma once
 
 #include <string>

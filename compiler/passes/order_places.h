@@ -1,4 +1,4 @@
-// Where trainings and programs stand in the source, and what of it they name.
+// Source order of trainings and programs, and the names that they use.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,12 @@
 
 namespace radl::passes {
 
-// For each of them its place among all, from 0: in the order of the file, of several files in theirs; those
-// of a module stand together where its `use` stands, in the module's own order.
+// The rank of each one among all, from 0, in source order and file order. Those of a module stay together at
+// the position of its `use`, in the module's own order.
 std::vector<size_t> places_in_source(const std::vector<Build::TrainingStep>& trainings);
 
-// The modules of which it takes an output, also by way of a `let` or of the inputs of the module that it
-// stands in: who uses the module, and its name there.
+// The modules whose outputs it uses, also through a `let` or through inputs of its own module: the instance
+// with the `use`, and the module's name there.
 std::vector<std::pair<const Instance*, std::string_view>> modules_taken_by(
     const Build::TrainingStep& training);
 

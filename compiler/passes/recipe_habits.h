@@ -1,4 +1,4 @@
-// What users of other tools write in recipes, for the advice of errors.
+// Words from other tools that users write in recipes, for better error hints.
 #pragma once
 
 #include <string>
@@ -6,10 +6,10 @@
 
 namespace radl {
 
-// The resource type for another tool's word: "package" for "apt". "": the word is not known.
+// The resource type for another tool's word: "package" for "apt". "" if unknown.
 std::string_view resource_type_called(std::string_view type);
-// The help for a property that means what the resource's name stands for here, such as `packages` of a
-// `package`. "": it means nothing of that kind.
+// Help for a property that duplicates the resource's name, such as `packages` of a `package`. "" if it is not
+// such a property.
 std::string help_for_name_property(std::string_view type, std::string_view property);
 
 }  // namespace radl

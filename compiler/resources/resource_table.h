@@ -1,5 +1,5 @@
-// The rows of resource_schema.h's table; those of trainings and programs are in files of their own. Included
-// by resource_schema.cc only.
+// Rows of resource_schema.h's table; trainings and programs have their own files. Only resource_schema.cc
+// includes this header.
 #pragma once
 
 #include "compiler/resources/resource_schema.h"
@@ -116,7 +116,7 @@ inline constexpr Property kWaitFor[] = {
     {"every", Duration, false, "1", "", 0.1, 3600, "Time between two checks."},
 };
 
-// A pair of WireGuard's keys has no properties; an array has one at least.
+// A WireGuard key pair has no real properties, but an array needs at least one element.
 inline constexpr Property kWireguardKey[] = {
     {"network", String, false, "", "", 0, 0, "Name of the network, for messages."},
 };

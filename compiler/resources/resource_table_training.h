@@ -1,4 +1,4 @@
-// The properties of the resource `training`, rows of resource_table.h.
+// Properties of the resource `training`: rows of resource_table.h.
 #pragma once
 
 #include "compiler/resources/resource_schema.h"

@@ -1,6 +1,6 @@
-// What a property's string may look like beyond being a string. Quoting keeps a value from being shell text;
-// a program of the node would still take one for an option, for two names, or for something other than it is.
-// The checker refuses such values in the file, the runtime those that were not known before.
+// Restrictions on a property's string. Quoting keeps a value out of shell syntax, but a program on the node
+// could still mistake it for an option or for two names. The checker rejects such values in the file; the
+// runtime rejects those that become known later.
 #pragma once
 
 #include <string_view>
@@ -9,11 +9,11 @@ namespace radl::ir {
 
 enum class StringForm {
   Any,
-  Account,    // name or number of a user or group, as chown and useradd take one
-  Word,       // without spaces, and no option
-  Printable,  // on one line, and no option: shares have spaces in their names
+  Account,    // user or group, by name or number, as accepted by chown and useradd
+  Word,       // no spaces; not an option
+  Printable,  // one line; not an option; share names may contain spaces
   Url,        // with its scheme
-  Host,       // name or address, IPv6 with a zone as well
+  Host,       // name or address; IPv6 may have a zone
   Sha256,     // 64 hexadecimal digits
 };
 

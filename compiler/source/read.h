@@ -1,4 +1,4 @@
-// Reading what a program is made of.
+// Reads program files.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace radl {
 
-// read_file() for a file that may be read again at any time: a pipe with a name has its content once, and
-// reading one that nobody writes to never ends, so it is refused. Pipes that the shell opens (/dev/stdin,
-// `<(..)`) are read.
+// Like read_file(), for files that may be read again at any time. Rejects named pipes: their content
+// exists only once, and reading can block forever. Accepts pipes opened by the shell (/dev/stdin,
+// `<(..)`).
 Result<std::string> read_source_file(const std::string& path, size_t limit);
 
 }  // namespace radl

@@ -9,7 +9,7 @@
 
 namespace radl {
 
-// Tells `diagnostics` what the comments of the file allow. Reports codes that do not exist or are errors.
+// Passes the file's `allow` comments to `diagnostics`. Reports codes that are unknown or errors.
 void find_allows(const SourceFile& source, Diagnostics& diagnostics);
 
 }  // namespace radl

@@ -1,4 +1,4 @@
-// Bump allocation for syntax trees: nodes live as long as their tree and are never freed one by one.
+// Bump allocator for syntax trees. Nodes live as long as their tree and are never freed individually.
 #pragma once
 
 #include <algorithm>
@@ -44,10 +44,10 @@ class Arena {
     return {to, text.size()};
   }
 
-  size_t bytes() const { return total_; }  // taken from the system
+  size_t bytes() const { return total_; }  // allocated from the system
 
  private:
-  // Blocks grow: a small file costs little, a large one few calls.
+  // Blocks grow, so that small files need little memory and large files few allocations.
   void grow(size_t least) {
     capacity_ = std::max(next_, least);
     next_ = std::min(next_ * 8, size_t{2} << 20);
@@ -70,12 +70,12 @@ class List {
     if (size_ == capacity_) reserve(arena, capacity_ == 0 ? 4 : capacity_ * 2);
     data_[size_++] = value;
   }
-  // One more, to be filled in where it is.
+  // Appends an element for the caller to fill in.
   T& grow(Arena& arena) {
     if (size_ == capacity_) reserve(arena, capacity_ == 0 ? 4 : capacity_ * 2);
     return *new (data_ + size_++) T;
   }
-  // Room for so many elements in all.
+  // Reserves room for `capacity` elements in total.
   void reserve(Arena& arena, uint32_t capacity) {
     static_assert(std::is_trivially_copyable_v<T>);
     if (capacity <= capacity_) return;

@@ -1,9 +1,9 @@
-// The syntax tree of RADL 1, of EC3's dialect and of the `radl 2` extensions.
+// The syntax tree of RADL 1, EC3's dialect and the `radl 2` extensions.
 //
 // Nodes live in the tree's arena, are plain data, and point into the SourceMap's bytes: the map must outlive
-// the tree. Every node has the span it was written at. Nothing is interpreted here: numbers keep their
-// digits, recipes and comments their bytes. After a syntax error the tree is still whole; what could not be
-// read is an Error node, about which later passes stay silent.
+// the tree. Every node has its source span. Nothing is interpreted: numbers keep their digits, recipes and
+// comments their bytes. The tree is complete even after syntax errors: an Error node replaces each unparsable
+// part, and later passes ignore it.
 #pragma once
 
 #include <cstdint>
@@ -34,19 +34,19 @@ enum class FeatureKind : uint8_t {
   Simple,    // name op value
   Contains,  // name contains ( group )
   Soft,      // soft weight ( group )
-  Each,      // radl 2: each x in list ( group ); its expansion leaves features of the other forms
+  Each,      // radl 2: each x in list ( group ); expansion replaces it with the other forms
   Error,
 };
 struct Feature : Node {
   FeatureKind form{};
   Op op{};
-  bool strict = false;  // of radl 2: what nothing reads is an error
+  bool strict = false;  // from radl 2: a feature that nothing reads is an error
   Name name;
   Span op_span;
   Expr* value = nullptr;      // Simple
   Number* weight = nullptr;   // Soft
   Features* group = nullptr;  // Contains, Soft, Each
-  Expr* named = nullptr;      // radl 2: the name as a string with ${ }; its expansion fills `name`
+  Expr* named = nullptr;      // radl 2: the name as a string with ${ }; expansion fills `name`
   Each* each = nullptr;       // Each
 };
 
@@ -56,7 +56,7 @@ struct Feature : Node {
 struct Block : Node {
   Name keyword;           // as written: "system", "include", ...
   Name name;              // the id; absent for contextualize and errors
-  Expr* named = nullptr;  // radl 2: the id as a string with ${ }; its expansion fills `name`
+  Expr* named = nullptr;  // radl 2: the ID as a string with ${ }; expansion fills `name`
 };
 
 struct Version : Block {  // `radl 2`, first in the file
@@ -64,7 +64,7 @@ struct Version : Block {  // `radl 2`, first in the file
 };
 
 // KEYWORD NAME ( features ): Description, Network, System, Ansible, General (EC3: include, file, ...), Input,
-// Output. Without parentheses (body.present false) a network or system is a reference.
+// Output. A network or system without parentheses (body.present false) is a reference.
 struct FeatureBlock : Block {
   Features body;
 };
@@ -74,7 +74,7 @@ struct Use : Block {  // use 'module' as NAME ( features ); name is the NAME
   Features body;
 };
 
-// @begin ... @end. `text` is what the reference calls the recipe: the rest of the @begin line with its
+// @begin ... @end. `text` is the recipe by the reference's definition: the rest of the @begin line with its
 // newline, then all lines.
 struct Recipe : Node {
   std::string_view text;
@@ -136,12 +136,12 @@ struct Item : Node {  // system S configure C [step N] [with T] [after X, Y]
   Name system, configure;
   Number* step = nullptr;
   Name tool;
-  List<Name> after;         // radl 2, as is what follows
-  List<Expr*> after_named;  // those as strings with ${ }; their expansion adds to `after`
-  Expr* systems = nullptr;  // in place of `system`: an expression
-  Expr* named = nullptr;    // the configure as a string with ${ }; its expansion fills `configure`
+  List<Name> after;         // radl 2, like the members below
+  List<Expr*> after_named;  // as strings with ${ }; expansion adds to `after`
+  Expr* systems = nullptr;  // an expression instead of `system`
+  Expr* named = nullptr;    // the configure as a string with ${ }; expansion fills `configure`
   Expr* when = nullptr;
-  Expr* step_of = nullptr;  // the step as an expression; its expansion fills `step`
+  Expr* step_of = nullptr;  // the step as an expression; expansion fills `step`
   Each* each = nullptr;     // each NAME in LIST ( items )
   List<Item*> inner;
 };
@@ -157,14 +157,14 @@ struct Contextualize : Block {
 // -----------------------------------------------------------------------------------------------
 
 enum class TriviaKind : uint8_t { Comment, Junk };
-struct Trivia {  // in order of place; comments without their newline
+struct Trivia {  // in source order; comments without their newline
   TriviaKind kind;
   Span span;
 };
 
 enum class Dialect : uint8_t { Radl1, Ec3, Radl2 };
 
-// A use of something that only EC3's parser takes. In a file that is not recognised as EC3 each is an error.
+// A use of syntax that only EC3's parser accepts. An error in a file that is not recognized as EC3's.
 struct Ec3Use {
   enum class What : uint8_t {
     ContainsValue,
@@ -183,12 +183,12 @@ struct Tree {
   List<Block*> blocks;
   List<Trivia> trivia;
   List<Ec3Use> ec3_uses;
-  bool ec3_mark = false;  // something that marks the file as EC3's (docs/decisions)
+  bool ec3_mark = false;  // the file contains a mark of EC3's dialect (docs/decisions)
   bool syntax_errors = false;
   Arena arena;
 };
 
-// Checked downcast: as<ast::FeatureBlock>(block) is null when the node is of another kind.
+// Checked downcast: as<ast::FeatureBlock>(block) is null if the node has another kind.
 template <class T>
 struct Kinds;
 #define RADL_AST_KIND(type, first, last)                       \
@@ -238,7 +238,7 @@ const T* as(const Node* node) {
 
 std::string_view kind_name(Kind kind);
 
-// The value of `'${value}'` with nothing around it, so that `none` stays none; any other expression itself.
+// The value of `'${value}'` without the quotes, so that `none` stays none; any other expression unchanged.
 const Expr& without_quotes(const Expr& written);
 
 }  // namespace radl::ast

@@ -1,4 +1,4 @@
-// Values in the syntax tree (ast.h), and what every node has.
+// Values in the syntax tree (ast.h), and the members of every node.
 #pragma once
 
 #include <cstdint>
@@ -62,7 +62,7 @@ struct Node {
   Span span;
 };
 
-// A word of the source; empty text: absent.
+// A word of the source; an empty text means absent.
 struct Name {
   std::string_view text;
   Span span;
@@ -74,18 +74,18 @@ std::string_view op_text(Op op);
 
 struct Expr : Node {};
 
-// 4, 1.5, 2 GB. Integers and floats stay apart: `3.` is a float.
+// 4, 1.5, 2 GB. Distinguishes integers from floats: `3.` is a float.
 struct NumberValue {
   std::string_view digits;  // as written, without unit
   bool is_float = false;
-  bool big = false;     // an integer beyond int64: only `digits` and `real` hold
+  bool big = false;     // an integer beyond int64: only `digits` and `real` are valid
   int64_t integer = 0;  // when !is_float && !big
-  double real = 0;      // always
+  double real = 0;      // always valid
   Name unit;            // "GB"; may be absent
 };
 struct Number : Expr, NumberValue {};
 
-// 'text'. In radl 2 files it may hold ${...}: then `parts` is not empty and `text` is not used.
+// 'text'. In radl 2 files it may contain ${...}: then `parts` is not empty and `text` is unused.
 struct StringPart {
   std::string_view text;  // decoded literal text, when value is null
   Expr* value = nullptr;
@@ -97,7 +97,7 @@ struct String : Expr {    // span includes the quotes
   bool word = false;  // written without quotes: a cloud or a zone
 };
 
-// Features of a system whose value is a word or a string, as the cloud of a `deploy` is: `cloud = ec2`.
+// True for system features whose value is a word or string like the cloud of a `deploy`: `cloud = ec2`.
 inline bool is_place(std::string_view feature) {
   return feature == "cloud" || feature == "availability_zone";
 }
@@ -146,10 +146,10 @@ struct If : Expr {  // if C then A else B
   Expr *condition = nullptr, *then_value = nullptr, *else_value = nullptr;
 };
 
-// NAME = value, in a map, in a call or in what makes a map.
+// NAME = value, in a map, a call or a map comprehension.
 struct Entry {
   Name name;            // a word
-  Expr* key = nullptr;  // else: a string or an expression in parentheses
+  Expr* key = nullptr;  // otherwise a string or a parenthesized expression
   Expr* value = nullptr;
   Span span;
 };
@@ -164,7 +164,7 @@ struct MapValue : Expr {  // { a = 1, 'b c' = 2 }
   List<Entry> entries;
 };
 
-// What stands behind a value that is no reference: split(x, ',')[0], (a).b
+// An index or member after a value that is not a reference: split(x, ',')[0], (a).b
 struct Select : Expr {
   Expr* base = nullptr;
   List<PathPart> parts;
@@ -175,18 +175,18 @@ struct Each {
   Name first, second;  // second may be absent
   Expr* list = nullptr;
   Span span;
-  bool let = false;  // `let NAME = value` between resources or items: an `each` over that one value
+  bool let = false;  // `let NAME = value` between resources or items: an `each` over that single value
 };
 
 // [ value for x in list if condition ], { key = value for k, v in map if condition }
 struct Comprehension : Expr {
   bool makes_map = false;
-  Entry element;  // of a list: `value` alone
+  Entry element;  // for a list: only `value`
   Each each;
   Expr* condition = nullptr;  // may be absent
 };
 
-// Put in by the expansion of `each` in place of its variables.
+// Replaces a variable of `each` during expansion.
 struct Bound : Expr {
   const expr::Value* value = nullptr;
   Name name;

@@ -1,5 +1,5 @@
-// Makes tree nodes for the actions of grammar/radl.yy, and refuses what the kind of file at hand may not use;
-// what `radl 2` has beside these makes Radl2Builder.
+// Builds tree nodes for the actions of grammar/radl.yy, and rejects syntax that the kind of file does not
+// allow. Radl2Builder builds the additional nodes of `radl 2`.
 #pragma once
 
 #include "compiler/diag/diagnostic.h"
@@ -8,7 +8,7 @@
 
 namespace radl {
 
-// A word that is the unit of a number: GB, Mi, s, min ...
+// True if the word is a unit after a number: GB, Mi, s, min ...
 bool is_unit(std::string_view word);
 
 class Builder {
@@ -29,7 +29,7 @@ class Builder {
   ast::Name word(Place place) const {
     return {source_.text().substr(place.begin, place.end - place.begin), at(place)};
   }
-  void ec3_word(Place place);  // a keyword that EC3 lets be a name
+  void ec3_word(Place place);  // a keyword that EC3 allows as a name
   void reserved(Place place);
 
   // features
@@ -47,7 +47,7 @@ class Builder {
   ast::Expr* list_value(Place place, List<ast::Expr*>* items);
   List<ast::Expr*>* items(List<ast::Expr*>* items, ast::Expr* item);
   ast::Expr* unquoted(Place place);  // an error
-  // Reports what only radl 2 has.
+  // Reports syntax that only radl 2 has.
   ast::Expr* needs_radl2(Place place, std::string_view what);
   ast::Expr* error_value(Place place);
 
@@ -59,7 +59,7 @@ class Builder {
   ast::Item* item_tool(ast::Item* item, Place place, Place word, Place tool);
 
  protected:
-  // `members`: the first ones of the node, in the order of its declaration.
+  // `members`: the node's first members, in declaration order.
   template <class T, class... Members>
   T* node(ast::Kind kind, Place place, Members... members) {
     return tree_.arena.make<T>(kind, at(place), members...);
@@ -70,7 +70,7 @@ class Builder {
     return node<T>(ast::Kinds<T>::from, place, members...);
   }
   Span at(Place place) const { return place.in(source_.id()); }
-  ast::String* word_value(Place place);  // a cloud or a zone, without quotes
+  ast::String* word_value(Place place);  // an unquoted cloud or zone
   bool radl2() const { return tree_.dialect == ast::Dialect::Radl2; }
   void syntax(DiagCode code, Place place, std::string message, std::string help = {});
   void ec3_use(ast::Ec3Use::What what, Place place, ast::Name word);
@@ -80,7 +80,7 @@ class Builder {
   const SourceFile& source_;
   ast::Tree& tree_;
   Diagnostics& diagnostics_;
-  int operators_ = 0;  // of the feature or block at hand
+  int operators_ = 0;  // of the current feature or block
 };
 
 }  // namespace radl

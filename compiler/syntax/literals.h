@@ -1,4 +1,4 @@
-// Numbers, strings and recipes of a file as nodes of its tree.
+// Builds tree nodes for numbers, strings and recipes.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace radl {
 
-// Of @input.NAME@. Also said by commands that take no inputs: it names those that do.
+// Help text for @input.NAME@. Also used by commands without inputs; it names the ones that accept them.
 std::string how_to_give_input(std::string_view name);
 
 class Literals {
@@ -17,15 +17,15 @@ class Literals {
   Literals(const SourceFile& source, ast::Tree& tree, Diagnostics& diagnostics)
       : source_(source), tree_(tree), diagnostics_(diagnostics) {}
 
-  // False in `*fits`: more digits than a number may have; nothing is reported.
+  // Sets `*fits` to false, without a report, if there are too many digits.
   ast::Number* number(Span span, bool* fits);
-  // 'text', with both quotes unless `open_end`: then nothing closes it.
+  // 'text' with both quotes. If `open_end`, the closing quote is missing.
   ast::String* text(Span span, bool open_end);
   // "text" of radl 2, with its escapes.
   ast::String* escaped_text(Span span);
   ast::Expr* random(Span span);
   ast::Recipe* recipe(Span span);
-  // Literal text between ${ } of a string in single quotes, of one in double quotes, of a block of text.
+  // Literal text between ${ } in a single-quoted string, a double-quoted string, or a text block.
   ast::StringPart* text_part(Span span);
   ast::StringPart* escaped_part(Span span);
   ast::StringPart* block_part(Span span);

@@ -1,4 +1,4 @@
-// `radl 2` as it was before `and` became an operator only: for `radlc fmt --upgrade`.
+// Parser for the older `radl 2`, in which `and` also separated entries: for `radlc fmt --upgrade`.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace radl {
 
-// Entries may be separated by `and`, where what follows can only be an entry. The file begins with `radl 2`.
+// Accepts `and` between entries where only an entry can follow. The file begins with `radl 2`.
 std::unique_ptr<ast::Tree> parse_older(const SourceFile& source, Diagnostics& diagnostics);
 
 }  // namespace radl

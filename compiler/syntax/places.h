@@ -1,5 +1,5 @@
-// Clouds and zones of `radl 2`: the cloud of a `deploy`, and `cloud` and `availability_zone` of a system.
-// Each is a word, which names the cloud or zone, or a string.
+// Clouds and zones in `radl 2`: the cloud of a `deploy`, and `cloud` and `availability_zone` of a system.
+// Each is a string or a word that names the cloud or zone.
 #pragma once
 
 #include <optional>
@@ -10,19 +10,19 @@
 
 namespace radl {
 
-// The value as a string of one line: '${value}'. Comments are dropped. `tree`: has the comments of the value.
-// nullopt if a string in the value has several lines.
+// The value as a single-line string: '${value}'. Drops comments. `tree`: holds the value's comments. nullopt
+// if a string in the value spans several lines.
 std::optional<std::string> quoted_place(const ast::Expr& value, const ast::Tree& tree);
 
-// A word of a cloud or zone that is also the name of a `let` or of a variable of `each` in scope.
+// A word for a cloud or zone that is also the name of a `let` or an `each` variable in scope.
 struct PlaceWord {
   const ast::String* word = nullptr;
-  bool of_system = false;               // else of a `deploy`
-  bool of_each = false;                 // the value is a variable of `each`, else a `let`
-  const ast::Name* declared = nullptr;  // the value's name in its declaration
+  bool of_system = false;               // otherwise of a `deploy`
+  bool of_each = false;                 // a variable of `each`; otherwise a `let`
+  const ast::Name* declared = nullptr;  // the name in its declaration
 };
 
-// Those of `tree`, in order of place. `trees`: all files of the program or module; they share their `let`s.
+// All in `tree`, in source order. `trees`: all files of the program or module; they share their `let`s.
 std::vector<PlaceWord> place_words(const ast::Tree& tree, const std::vector<const ast::Tree*>& trees);
 
 }  // namespace radl

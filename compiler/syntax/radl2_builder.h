@@ -1,4 +1,4 @@
-// Makes the nodes that only `radl 2` has, for the actions of grammar/radl2.yy.
+// Builds the nodes that exist only in `radl 2`, for the actions of grammar/radl2.yy.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@ class Radl2Builder : public Builder {
  public:
   using Builder::Builder;
 
-  // ids: what stands behind a block's keyword, for the block that is made next
+  // ids: the word after a block's keyword, for the next block
   void plain_id() { id_ = nullptr; }
   void computed_id(ast::Expr* text) { id_ = text; }
 
@@ -27,7 +27,7 @@ class Radl2Builder : public Builder {
                        List<ast::Resource*>* resources, Place body);
   void deploy_block(Place place, Place keyword, Place name, ast::Expr* count, ast::Expr* cloud,
                     ast::Expr* when);
-  // A cloud or a zone: a single word stands for itself, and any other value needs quotes (an error).
+  // A cloud or a zone: a single word stands for itself; any other value without quotes is an error.
   ast::Expr* place_value(ast::Expr* value);
   // `parameters`: of a function; null for a value.
   void let(Place place, Place keyword, Place name, List<ast::Name>* parameters, ast::Expr* value);
@@ -56,13 +56,13 @@ class Radl2Builder : public Builder {
   ast::Call* named_argument(ast::Call* call, Place place, Place name, ast::Expr* value);
   ast::Expr* call_value(Place place, Place function, ast::Call* call);
   List<ast::Each*>* loop(List<ast::Each*>* loops, ast::Each* each);
-  // `[x for a in list for x in a if condition]`: the lists of the inner loops, one after the other.
+  // `[x for a in list for x in a if condition]`: concatenates the lists of the inner loops.
   ast::Expr* list_made(Place place, ast::Expr* value, List<ast::Each*>* loops, ast::Expr* condition);
   ast::Entry* entry(Place place, Place name, ast::Expr* key, ast::Expr* value);
   ast::MapValue* map_entry(ast::MapValue* map, ast::Entry* entry);
   ast::Expr* map_value(Place place, ast::MapValue* map);
   ast::Expr* map_made(Place place, ast::Entry* entry, ast::Each* each, ast::Expr* condition);
-  // A string with ${ } or a block of text, whose indentation is taken away.
+  // A string with ${ } or a text block, whose indentation is removed.
   ast::Expr* text_value(Place place, Place begin, ast::String* text);
   ast::Expr* template_value(Place place, ast::String* text);
 
@@ -74,9 +74,9 @@ class Radl2Builder : public Builder {
   List<ast::Name>* name_list(List<ast::Name>* list, Place name);
   void take_name(Place name, bool first);
   List<ast::Name>* taken_names() { return taken_; }
-  // The name of a configure as a string, for the next targets().
+  // A computed configure name, for the next targets().
   List<ast::Name>* computed_recipe(ast::Expr* name);
-  // The first of the items that `system [a, b] configure [c, d]` stands for; the others are its `inner` ones.
+  // Returns the first of the items that `system [a, b] configure [c, d]` means; the others are its `inner`.
   ast::Item* targets(Place place, List<ast::Name>* systems, ast::Expr* computed, List<ast::Name>* configures);
   ast::Item* after_name(ast::Item* names, Place name);
   ast::Item* after_computed(ast::Item* names, Place place, ast::Expr* name);
@@ -110,10 +110,10 @@ class Radl2Builder : public Builder {
   std::optional<std::string_view> plain_name(const ast::Expr* written);
 
   ast::Expr* id_ = nullptr;
-  ast::Expr* recipe_ = nullptr;  // of the item at hand: the configure, where only its expansion names it
+  ast::Expr* recipe_ = nullptr;  // of the current item: the configure, if only expansion names it
   List<ast::Name>* taken_ = nullptr;
   struct Outside {
-    List<ast::Block*> blocks;  // of the tree, put away while those of an `each` are read
+    List<ast::Block*> blocks;  // of the tree, set aside while the blocks of an `each` are read
     Outside* before;
   };
   Outside* outside_ = nullptr;

@@ -1,13 +1,13 @@
-// Between the scanner and the grammar of `radl 2` (grammar/radl2.yy): decides what a word is where it stands,
-// which line ends and commas separate entries, which parenthesis begins a body, and where reading goes on
-// after an error.
+// Token filter between the scanner and the grammar of `radl 2` (grammar/radl2.yy). Decides the meaning of a
+// word at its position, which line ends and commas separate entries, which parenthesis begins a body, and
+// where parsing resumes after an error.
 //
-// Entries (blocks, features, resources, items, entries of a map) end with their line. A line goes on with the
-// next one behind an operator or a comma, before an operator, and inside the parentheses of an expression.
-// A line that begins with a word and `=`, or inside braces with `(`, is always an entry of its own.
-// `and` is an operator. Between two entries it is a mistake with a message of its own; only a file of the
-// surface before, which `radlc fmt --upgrade` reads, separates with it (Entry::OlderDocument).
-// The words that begin a block are reserved where one may begin, and so are those of resources and items.
+// Entries (blocks, features, resources, items, entries of a map) end with their line. A line continues on the
+// next one after an operator or a comma, before an operator, and inside the parentheses of an expression. A
+// line that begins with a word and `=`, or inside braces with `(`, always begins an entry. `and` is an
+// operator. Between two entries it is an error with its own message; only the older syntax that `radlc fmt
+// --upgrade` reads uses it as a separator (Entry::OlderDocument). Words that begin a block are reserved where
+// a block may begin; likewise those of resources and items.
 #pragma once
 
 #include <deque>
@@ -29,36 +29,36 @@ class Radl2Tokens : private TokenSource {
   Radl2Tokens(const SourceFile& source, ast::Tree& tree, Diagnostics& diagnostics, Entry entry,
               TextEnd* end = nullptr);
 
-  // The next token for the parser, its value and place; END for ever after the last one.
+  // Returns the next token for the parser with its value and place. Repeats END after the last token.
   int next(Value& value, Place& place);
 
-  // The parser could not go on at `place`; `expected` are names of tokens from the grammar. Reports, and
-  // makes the next tokens SYNC and the place from which reading goes on.
+  // Call if the parser cannot continue at `place`; `expected` are token names from the grammar. Reports the
+  // error, and queues SYNC and the position at which parsing resumes.
   void syntax_error(Place place, std::vector<std::string_view> expected);
 
  private:
   using Symbol = int;  // of the grammar
 
-  // What stands between a pair of brackets.
+  // The content of a pair of brackets.
   enum class Inside : uint8_t { Blocks, Features, Resources, Items, Map, Expression };
 
   struct Token {
     RawKind kind = RawKind::End;
     Span span;
-    bool new_line = false;  // the first of its line
-    bool glued = false;     // nothing between it and the one before
+    bool new_line = false;  // the first token of its line
+    bool glued = false;     // no space before it
   };
   struct Level {
     Inside inside = Inside::Blocks;
     Span open;
     RawKind closer = RawKind::End;
-    bool ranges = false;    // features with <, >, <=, >=
-    Symbol keyword = 0;     // that began the entry at hand; 0: a name
+    bool ranges = false;    // features that allow <, >, <=, >=
+    Symbol keyword = 0;     // that began the current entry; 0: a name
     int words = 0;          // tokens of the entry so far
-    bool compared = false;  // its comparator has been read: what follows is a value
-    bool equals = false;    // it is `=`
-    bool after = false;     // in the names behind `after`
-    bool named = false;     // arguments of a call that have names: `object(a = string, ...)`
+    bool compared = false;  // its comparison operator has been read: a value follows
+    bool equals = false;    // the operator is `=`
+    bool after = false;     // in the names after `after`
+    bool named = false;     // arguments of a call with names: `object(a = string, ...)`
   };
 
   // radl2_tokens.cc
@@ -70,7 +70,7 @@ class Radl2Tokens : private TokenSource {
   const Level& level() const { return levels_.back(); }
   Symbol emit(Symbol symbol, const Token& token);
   Symbol end_of_text(Place& place);
-  // The token becomes the next one if it is left out.
+  // The token becomes the next one if omitted.
   Symbol symbol_of(Token& token);
   void literal(const Token& token, Value& value);
 
@@ -113,11 +113,11 @@ class Radl2Tokens : private TokenSource {
   Diagnostic& report_unclosed(bool on_its_line);  // the innermost bracket
   void close_all(const Token& before);
   void close_levels(size_t keep, uint32_t at);
-  size_t innermost_interpolation() const;  // 1 + its level; 0: none
+  size_t innermost_interpolation() const;  // 1 + its level; 0 if none
   bool interpolation_ends(const Token& token);
   void unclosed_interpolation(size_t level);
   bool runaway_text(Span at);
-  void skip_to_sync(bool behind_error = true);  // the next token is the one at which the error is
+  void skip_to_sync(bool behind_error = true);  // the next token is the erroneous one
   bool junk(const RawToken& raw);
   uint32_t unclosed_block(Span begin);
   uint32_t before_closers(Span line) const;
@@ -145,18 +145,18 @@ class Radl2Tokens : private TokenSource {
     Symbol symbol;
     Token token;
   };
-  std::deque<Out> out_;  // to be handed out before anything else
+  std::deque<Out> out_;  // queued; returned before any other token
   std::vector<Level> levels_;
-  std::vector<Span> texts_;  // opening quotes of strings that are being read
-  Span text_;                // the last string that was read to its end
-  // As they were before the last token, for an error at it.
+  std::vector<Span> texts_;  // opening quotes of strings being read
+  Span text_;                // the last complete string
+  // State before the last token, for an error at that token.
   std::vector<Level> saved_levels_;
   std::vector<Span> saved_texts_;
   Symbol last_ = 0, before_last_ = 0;
   Token last_token_, before_last_token_;
-  std::vector<Span> junk_;  // not yet reported
+  std::vector<Span> junk_;  // not reported yet
   std::set<uint32_t>
-      junk_lines_;  // ends of the lines that hold some: what follows on them is no mistake of its own
+      junk_lines_;  // ends of lines that contain junk; the rest of such a line causes no further errors
 };
 
 }  // namespace radl

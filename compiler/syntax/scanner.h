@@ -1,5 +1,5 @@
-// What the generated scanner (grammar/radl.ll) and the token stream share: raw tokens and the scanner's
-// state.
+// Raw tokens and scanner state, shared by the generated scanner (grammar/radl.ll) and the token
+// stream.
 #pragma once
 
 #include <cstdint>
@@ -73,7 +73,7 @@ enum class RawKind : uint8_t {
 };
 
 inline bool is_comparator(RawKind kind) { return kind >= RawKind::Eq && kind <= RawKind::Ge; }
-// A word that means something to the scanner.
+// True for keywords.
 inline bool is_word_token(RawKind kind) {
   return (kind >= RawKind::Network && kind <= RawKind::Description) ||
          (kind >= RawKind::Radl && kind <= RawKind::Not);
@@ -84,11 +84,11 @@ struct RawToken {
   uint32_t begin, end;
 };
 
-// A string of radl 2 that holds ${ }, as far as it has been read.
+// The part read so far of a radl 2 string that contains ${ }.
 struct OpenText {
   enum class Kind : uint8_t { Single, Double, Block, RawBlock, Template } kind;
-  const char* end = nullptr;  // of a block: where its last line begins, which names its mark
-  size_t closing = 1;         // bytes of what ends it
+  const char* end = nullptr;  // of a text block: start of its last line, which repeats the mark
+  size_t closing = 1;         // length of the terminator in bytes
 };
 
 struct ScanState {
@@ -96,15 +96,15 @@ struct ScanState {
   bool in_text = false;
   int depth = 0;  // parentheses
   struct Brace {
-    int depth;  // of parentheses where it was opened
-    bool map;   // else: ${
+    int depth;  // of parentheses when it was opened
+    bool map;   // otherwise ${
   };
   std::vector<Brace> braces;
   std::vector<OpenText> texts;
   const char* base = nullptr;         // the bytes
   const char* limit = nullptr;        // their end
-  bool blocks_may_be_open = false;    // a block of text that nothing ends goes on to the end
-  const char* dead_quotes = nullptr;  // quotes before this place begin no text: nothing closes them
+  bool blocks_may_be_open = false;    // an unterminated text block extends to the end
+  const char* dead_quotes = nullptr;  // quotes before it begin no string: nothing closes them
 
   RawToken token(RawKind kind, const char* begin, const char* end) const {
     return {kind, static_cast<uint32_t>(begin - base), static_cast<uint32_t>(end - base)};
@@ -114,7 +114,7 @@ struct ScanState {
     in_text = false;
   }
   void open_map() { braces.push_back({depth, true}); }
-  // What a `}` is: Junk when nothing is open.
+  // The meaning of a `}`: Junk if nothing is open.
   RawKind close_brace() {
     if (braces.empty()) return RawKind::Junk;
     Brace brace = braces.back();
@@ -135,56 +135,56 @@ struct Scanned {
   size_t length;
 };
 
-// Bytes of `text`, a run of ASCII word and non-ASCII bytes, that belong to a name: it ends before the first
-// character that is neither letter, digit, `_`, `.` nor `-` in Unicode.
+// Length of the name at the start of `text`, a run of ASCII word and non-ASCII bytes: up to the first
+// character that is not a Unicode letter or digit, `_`, `.` or `-`.
 size_t name_length(std::string_view text);
 
-// At a digit or a byte that is not ASCII: Number when a digit of some script is there, with all that belongs
-// to it; else Junk, one character.
+// At a digit or a non-ASCII byte: Number if it is a digit of any script, with all that belongs to it;
+// otherwise Junk of one character.
 Scanned scan_number(std::string_view rest);
 
-// At a quote. Text, Random or BadRandom; TextBegin (one byte) when it holds ${ }; Junk (one byte) when
-// nothing closes it: RADL then skips the quote alone.
+// At a quote: Text, Random or BadRandom; TextBegin (one byte) if the string contains ${ }; Junk (one byte) if
+// nothing closes it, because RADL then skips only the quote.
 Scanned scan_text(ScanState& state, std::string_view rest);
 
-// At a double quote of radl 2: Text when nothing is to be put in; TextBegin; Junk when nothing closes it.
+// At a double quote of radl 2: Text if it has no ${ }, else TextBegin; Junk if nothing closes it.
 Scanned scan_double_quoted(ScanState& state, std::string_view rest);
 
-// Behind the mark of a block of text: whether its line holds nothing more than brackets and commas.
+// After the mark of a text block: true if the rest of the line contains only brackets and commas.
 bool may_follow_mark(std::string_view rest);
 
-// At `<<` of radl 2: TextBegin up to the end of the line when a mark follows and a line that ends the text,
-// with the mark and what may follow it; Junk otherwise.
+// At `<<` of radl 2: TextBegin up to the end of the line if a mark follows and a later line ends the text
+// with that mark and what may follow it; otherwise Junk.
 Scanned scan_block_text(ScanState& state, std::string_view rest);
 
 // Inside a string with ${ }: TextPart, OpenInterpolation, TextEnd.
 Scanned scan_text_part(ScanState& state, std::string_view rest);
 
-// At "@begin": Recipe up to and with @end, EmptyRecipe for @begin@end, OpenRecipe (to the end) without @end.
+// At "@begin": Recipe including @end, EmptyRecipe for @begin@end, OpenRecipe without @end.
 Scanned scan_recipe(std::string_view rest);
 
 class Scanner {
  public:
-  // `as_template`: the text is that of one string with ${ }, without quotes.
+  // `as_template`: the text is the content of one string with ${ }, without quotes.
   explicit Scanner(std::string_view text, bool version2, bool as_template = false);
   ~Scanner();
   Scanner(const Scanner&) = delete;
   Scanner& operator=(const Scanner&) = delete;
 
-  // End for ever after the last one.
+  // Repeats End after the last token.
   RawToken next();
-  // Goes on from there, outside strings, in the mode in which the last token left it; or, when `depth` is not
-  // negative, with that many parentheses open.
+  // Continues at `offset`, outside strings, in the mode after the last token, or with `depth` open
+  // parentheses if that is not negative.
   void seek(uint32_t offset, int depth = -1);
-  // The text is still being written: a block of text without its last line reaches to the end.
+  // For a text that is still being written: an unterminated text block extends to the end.
   void keep_blocks_open() { state_.blocks_may_be_open = true; }
-  // From behind the last token on, so many parentheses are open.
+  // Sets the number of open parentheses after the last token.
   void set_depth(int depth) { state_.depth = depth; }
 
  private:
   void go_to(uint32_t offset);  // grammar/radl.ll
 
-  std::string buffer_;  // the text and two NULs: flex writes in it
+  std::string buffer_;  // the text and two NULs; flex writes into it
   ScanState state_;
   void* flex_ = nullptr;
 };

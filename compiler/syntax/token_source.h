@@ -1,5 +1,5 @@
-// What the token streams of the two grammars share: the file, its scanner and literals, what is skipped, and
-// how errors are counted.
+// Base of the token streams of both grammars: the file, its scanner and literals, skipped text, and error
+// counts.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace radl {
 
-// Words of a file inside a message.
+// Text of the file inside a message.
 inline std::string in_ticks(std::string_view text) { return "`" + std::string(text) + "`"; }
 
 template <class T>
@@ -36,27 +36,27 @@ class TokenSource {
 
   Span span(uint32_t begin, uint32_t end) const { return {source_.id(), begin, end}; }
   Span here(uint32_t at) const { return span(at, at); }
-  // The first newline at or behind that place, or the end.
+  // The first newline at or after `at`, or the end.
   uint32_t line_end(uint32_t at) const {
     return static_cast<uint32_t>(std::min(bytes_.find('\n', at), bytes_.size()));
   }
 
-  // Reading stops after as many as a file may have.
+  // Parsing stops at the maximum number of errors per file.
   Diagnostic& error(DiagCode code, Span span, std::string message);
-  // "There is no block `sytem`", with the one of `blocks` that comes near, if one does.
+  // "There is no block `sytem`", with the nearest of `blocks`, if any.
   Diagnostic& unknown_block(std::string_view word, Span at, const Names& blocks);
-  // Recoveries go back in the text, so two of them could take turns for ever, and without a message each
-  // time: false, reported, when there were too many.
+  // Recoveries move back in the text, so two of them could alternate forever without a message. Reports and
+  // returns false after too many.
   bool may_recover(Span at);
 
-  // Of a text that is still being written: whether this string, comment or recipe reaches to its end. Then
+  // In a text that is still being written: true if this string, comment or recipe extends to its end, so that
   // nothing follows.
   bool open_at_end(const RawToken& raw);
 
-  // Keeps what begins no token as trivia; those of one run become one piece. The character's place when it
-  // began a piece; unknown when it did not, or shows nothing.
+  // Keeps text that is not a token as trivia; adjacent pieces are joined. Returns the position if a new piece
+  // begins; unknown otherwise, or if the character is invisible.
   Span keep_junk(const RawToken& raw);
-  // Forgets comments and junk from there on: they are scanned again, or belong to what was skipped.
+  // Drops comments and junk from `from` on: they are scanned again or belong to skipped text.
   void drop_trivia(uint32_t from);
   ast::Number* number(Span span);
 
@@ -68,16 +68,16 @@ class TokenSource {
   std::string_view bytes_;
   Literals literals_;
   Scanner scanner_;
-  bool stopped_ = false;              // too many errors or too deep: only END from here on
-  TextEnd* end_ = nullptr;            // null: the text is whole
-  uint32_t resumed_at_ = UINT32_MAX;  // where reading went on after the last syntax error
+  bool stopped_ = false;              // too many errors or too deep: only END follows
+  TextEnd* end_ = nullptr;            // null: the text is complete
+  uint32_t resumed_at_ = UINT32_MAX;  // where parsing resumed after the last syntax error
 
  private:
   int errors_ = 0;
-  int recoveries_ = 0;  // syntax errors, those without a message as well
+  int recoveries_ = 0;  // syntax errors, including those without a message
 };
 
-// The same for what is found after parsing.
+// Same, for findings after parsing.
 Diagnostic& report_unknown_block(std::string_view word, Span at, Diagnostics& diagnostics);
 
 }  // namespace radl

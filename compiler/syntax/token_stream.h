@@ -1,8 +1,8 @@
-// Between scanner and parser of RADL 1 and EC3's dialect: drops junk and comments (keeping them as trivia),
-// makes values of literals, repairs frequent mistakes with a message of their own, and steers recovery.
+// Token filter between scanner and parser of RADL 1 and EC3's dialect: keeps comments as trivia, converts
+// literals, repairs frequent mistakes with specific messages, and controls error recovery.
 //
-// Repairs never change what a right file means: each applies only where every reading of the tokens is an
-// error.
+// Repairs never change the meaning of a valid file: each applies only if every interpretation of the tokens
+// is an error.
 #pragma once
 
 #include <deque>
@@ -17,7 +17,7 @@ namespace radl {
 
 class Builder;
 
-// `//`, `/*` and `--`, which begin comments elsewhere.
+// `//`, `/*` and `--`, the comment marks of other languages.
 bool foreign_comment_mark(std::string_view junk);
 
 class TokenStream : private TokenSource {
@@ -27,21 +27,21 @@ class TokenStream : private TokenSource {
   TokenStream(const SourceFile& source, ast::Tree& tree, Diagnostics& diagnostics, Builder& build,
               TextEnd* end = nullptr);
 
-  // The next token for the parser, its value and place; END for ever after the last one.
+  // Returns the next token for the parser with its value and place. Repeats END after the last token.
   int next(Value& value, Place& place);
 
-  // After parsing: warns about the junk that was skipped.
+  // After parsing: warns about skipped junk.
   void report_junk();
 
-  // The parser could not go on at `at`; `expected` are names of tokens from the grammar. Reports, and makes
-  // the next tokens SYNC and the place from which reading goes on.
+  // Call if the parser cannot continue at `at`; `expected` are token names from the grammar. Reports the
+  // error, and queues SYNC and the position at which parsing resumes.
   void syntax_error(Place place, std::vector<std::string_view> expected);
 
  private:
-  // What stands inside a pair of parentheses, and so where reading can go on in it.
+  // The content of a pair of parentheses, which determines where parsing can resume in it.
   enum class Inside : uint8_t { Block, Features, Items, Resources, Value };
-  // Made here, never by the scanner.
-  // TextEnd: of a text that is still being written.
+  // Created here, never by the scanner. TextEnd: in a text that is still being
+  // written.
   enum class Made : uint8_t { No, Sync, Kind, Placeholder, Member, Word, TextEnd };
 
   struct Token {
@@ -123,14 +123,14 @@ class TokenStream : private TokenSource {
   Builder& build_;
   Token ahead_[4];  // scanned, not yet taken
   size_t ahead_count_ = 0;
-  std::deque<Token> out_;      // to be handed out before anything else
+  std::deque<Token> out_;      // queued; returned before any other token
   std::vector<Level> levels_;  // open parentheses
   Level closed_{};             // what the last token closed
-  Token last_, before_last_;   // handed out
+  Token last_, before_last_;   // already returned
   RawKind last_scanned_ = RawKind::End;
-  RawKind block_ = RawKind::End;  // keyword of the block we are in; Name: a general one
-  Span general_;                  // the word that began the block, when it is a general one
-  int block_tokens_ = 0;          // of it, at depth 0, keyword included
+  RawKind block_ = RawKind::End;  // keyword of the current block; Name: a general one
+  Span general_;                  // the word that began the block, if it is a general one
+  int block_tokens_ = 0;          // in the block at depth 0, including the keyword
   bool braces_ = false;           // a `{` was read as `(`
 };
 

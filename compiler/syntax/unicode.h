@@ -1,4 +1,4 @@
-// Just enough Unicode for RADL: which characters may be part of a name.
+// The Unicode properties that RADL needs: which characters may be part of a name.
 #pragma once
 
 #include <cstdint>
@@ -7,16 +7,16 @@
 
 namespace radl {
 
-// Letters, digits and other numerals of Unicode, and `_`: what `\w` is in Python. RE2 has the tables.
+// Unicode letters, digits and other numerals, and `_`: Python's `\w`. Uses RE2's tables.
 bool is_word_character(uint32_t code_point);
 
-// Spaces of all kinds and control characters: skipped without a word.
+// Spaces of all kinds and control characters. They are skipped without a report.
 bool is_invisible(uint32_t code_point);
 
 // An upper-case letter of any script (`str.isupper` in Python).
 bool is_upper_case(uint32_t code_point);
 
-// The value of a decimal digit of any script (`\d` in Python); -1: it is none.
+// The value of a decimal digit of any script (Python's `\d`); -1 if it is not one.
 int digit_value(uint32_t code_point);
 
 }  // namespace radl

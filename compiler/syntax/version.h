@@ -4,7 +4,7 @@
 
 namespace radl {
 
-// The first words of the file, after spaces and comments, are `radl` and a number: the extensions are on.
+// True if the file begins, after spaces and comments, with `radl` and a number, which enables the extensions.
 bool begins_with_version(std::string_view text);
 
 }  // namespace radl

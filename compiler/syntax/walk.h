@@ -1,12 +1,12 @@
-// Walking over the values of a tree, for whatever looks at all of them: editors' tools, the formatter.
+// Visits all values of a tree, for editor tools and the formatter.
 #pragma once
 
 #include "compiler/syntax/ast.h"
 
 namespace radl {
 
-// Calls f(node, members...) with the value as what it is, and pointers to those of its members that hold
-// values or parts with values, in order of place.
+// Calls f(node, members...) with the value as its concrete type and pointers to the members that hold values
+// or contain them, in source order.
 template <class F>
 decltype(auto) with_members(const ast::Expr& value, F&& f) {
   using namespace ast;
@@ -24,7 +24,7 @@ decltype(auto) with_members(const ast::Expr& value, F&& f) {
   return f(value);
 }
 
-// Calls visit for the values directly inside a part of a value.
+// Calls `visit` for the values directly inside a part of a value.
 template <class Visit>
 void each_inside(const ast::Expr* value, Visit& visit) {
   if (value) visit(*value);
@@ -51,7 +51,7 @@ void each_inside(const List<T>& parts, Visit& visit) {
   for (const T& part : parts) each_inside(part, visit);
 }
 
-// Calls visit(const ast::Expr&) for each value that stands directly inside this one, in order of place.
+// Calls visit(const ast::Expr&) for each direct child value of this one, in source order.
 template <class Visit>
 void each_part(const ast::Expr& value, Visit&& visit) {
   with_members(value, [&visit]([[maybe_unused]] const auto& node, auto... members) {
@@ -59,7 +59,7 @@ void each_part(const ast::Expr& value, Visit&& visit) {
   });
 }
 
-// The same for the values of features, groups included.
+// Same for the values of features, including groups.
 template <class Visit>
 void each_value(const ast::Features& features, Visit&& visit) {
   for (const ast::Feature* feature : features.items) {
@@ -71,7 +71,7 @@ void each_value(const ast::Features& features, Visit&& visit) {
   }
 }
 
-// The same for the resources of a recipe, and for the items of `contextualize`.
+// Same for the resources of a recipe, and for the items of `contextualize`.
 template <class Visit>
 void each_value(const List<ast::Resource*>& resources, Visit&& visit) {
   for (const ast::Resource* resource : resources) {
@@ -95,7 +95,7 @@ void each_value(const List<ast::Item*>& items, Visit&& visit) {
   }
 }
 
-// The same for all values that a block holds, whatever kind it is.
+// Same for all values of a block of any kind.
 template <class Visit>
 void each_value(const ast::Block& block, Visit&& visit) {
   auto one = [&visit](const ast::Expr* value) {
@@ -131,7 +131,7 @@ void each_value(const ast::Block& block, Visit&& visit) {
   }
 }
 
-// Calls for a block and all that stand inside it.
+// Calls `visit` for a block and all blocks inside it.
 template <class Visit>
 void each_block(const List<ast::Block*>& blocks, Visit&& visit) {
   for (const ast::Block* block : blocks) {

@@ -1,5 +1,5 @@
-// What several templates say together, while EC3 puts them together: blocks in the order in which they first
-// appeared, each with its features and recipe so far.
+// The templates merged so far by EC3's composition: blocks in order of first appearance, with their merged
+// features and recipes.
 #pragma once
 
 #include <deque>
@@ -17,18 +17,18 @@
 
 namespace radl::ec3 {
 
-// EC3's word for a block that has a name.
+// EC3's term for a named block.
 struct Aspect {
   std::string_view keyword, name;
-  const ast::Block* block = nullptr;  // where it was defined first, or only referred to; null: nowhere yet
+  const ast::Block* block = nullptr;  // first definition or reference; null: none yet
   bool reference = false;
-  sema::FeatureSet features;  // of network, system and all other blocks with features
-  uint32_t softs_at = 0;      // before which feature the first soft group was written
+  sema::FeatureSet features;  // for networks, systems and all other blocks with features
+  uint32_t softs_at = 0;      // index of the feature before which the first soft group was written
 
   // configure
   YamlPtr recipe;                              // null: not YAML
-  bool composed = false;                       // the recipe is no longer what one block says
-  std::vector<const ast::Configure*> written;  // the blocks that it was made of
+  bool composed = false;                       // the recipe differs from that of any single block
+  std::vector<const ast::Configure*> written;  // the blocks that form it
 };
 
 struct Cluster {
@@ -36,7 +36,7 @@ struct Cluster {
 
   Diagnostics& diagnostics;
   bool ec3;           // false: RADL 1 in several files
-  bool part = false;  // other files may define what is missing
+  bool part = false;  // other files may define the missing names
 
   std::deque<Aspect> aspects;
   std::vector<Aspect*> order;
@@ -46,39 +46,39 @@ struct Cluster {
 
   Aspect* find(std::string_view keyword, std::string_view name) const;
   Aspect& add(std::string_view keyword, std::string_view name, const ast::Block* block);
-  // The same at the end of the order.
+  // Same, but moves the block to the end.
   void move_to_end(const Aspect& aspect);
 
  private:
   std::map<std::pair<std::string_view, std::string_view>, Aspect*> index_;
 };
 
-// Adds the blocks of one template. A later value replaces an earlier one that it contradicts. Values of
-// different kinds are errors, and so is a duplicate within one file.
+// Adds the blocks of a template. A later value replaces a contradicting earlier one. Values of different
+// kinds are errors, and so is a duplicate within one file.
 void add_template(Cluster& cluster, const ast::Tree& tree);
 
-// The features of `from` added to `into`: an interval is narrowed, or replaced where they have nothing in
-// common; a value is replaced; groups unite by name; sets and soft features unite.
+// Merges the features of `from` into `into`: an interval is narrowed, or replaced if the two do not overlap;
+// a value is replaced; groups merge by name; sets and soft features are united.
 void unite(Cluster& cluster, sema::FeatureSet& into, const sema::FeatureSet& from);
-// -1, 0, 1. EC3 counts units in powers of 1024, RADL in powers of 1000.
+// Returns -1, 0 or 1. EC3's units are powers of 1024, RADL's are powers of 1000.
 int compare(const Cluster& cluster, const hir::Number& a, const hir::Number& b);
-// What EC3 multiplies by for a unit; 0 for one that it does not know.
+// EC3's factor for a unit; 0 if EC3 does not support it.
 int64_t unit_factor(std::string_view unit);
 
-// The recipe of two blocks: plays of lists one after the other, keys of maps united, else the second.
+// Joins two recipes: concatenates lists of plays, merges keys of maps; otherwise the second wins.
 YamlPtr join_recipes(const YamlPtr& first, const YamlPtr& second);
 
-// Replaces in every recipe and system what is EC3's: `ec3_inherit_from`; `ec3_append` and `ec3_prio` of
-// plays; `ec3_file`, `ec3_xpath` and `ec3_jpath` of variables. `read_file` gives a file that lies beside the
-// templates. With `strict` what cannot be replaced is an error; else it stays.
+// Resolves EC3's constructs in every recipe and system: `ec3_inherit_from`; `ec3_append` and `ec3_prio` of
+// plays; `ec3_file`, `ec3_xpath` and `ec3_jpath` of variables. `read_file` returns a file beside the
+// templates. If `strict`, an unresolved construct is an error; otherwise it stays.
 using ReadFile = std::function<std::optional<std::string>(std::string_view name)>;
 void inherit(Cluster& cluster);
 void replace_expressions(Cluster& cluster, const ReadFile& read_file, bool strict);
 
-// A place in the recipe that holds this text; else the name of its block.
+// The position of this text in the recipe, else of its block's name.
 Span place_in_recipe(const Aspect& configure, std::string_view text);
 
-// The values of `ec3_xpath` and `ec3_jpath`, or why there is none.
+// The result of `ec3_xpath` or `ec3_jpath`, or an error.
 struct PathValue {
   YamlPtr value;  // null: not found
   std::string fault, hint;
@@ -86,7 +86,7 @@ struct PathValue {
 PathValue xpath_value(const Cluster& cluster, std::string_view path);
 PathValue jpath_value(const Cluster& cluster, std::string_view path);
 
-// RADL text as EC3 writes it (`ec3_xpath: /system/wn`).
+// RADL text as printed by EC3 (`ec3_xpath: /system/wn`).
 std::string shown_aspects(const Cluster& cluster, const std::vector<const Aspect*>& aspects);
 
 }  // namespace radl::ec3

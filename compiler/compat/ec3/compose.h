@@ -1,10 +1,10 @@
-// EC3's composition: the templates of a cluster become the one document that `ec3 launch` would send to the
-// Infrastructure Manager (docs/decisions/0007-ec3-dialect.md has the rules).
+// EC3's composition: merges the templates of a cluster into the document that `ec3 launch` would
+// send to the Infrastructure Manager (docs/decisions/0007-ec3-dialect.md has the rules).
 //
-// In: the trees of RADL 1 files or of EC3's templates, in the order in which they are put together. Out: one
-// tree in their place, in which each block is defined once, recipes are joined and in order, and nothing is
-// left of `ec3_inherit_from`, `ec3_append`, `ec3_prio`, `ec3_file`, `ec3_xpath` and `ec3_jpath`. What EC3
-// refuses is reported.
+// In: the trees of RADL 1 files or of EC3's templates, in the order of composition. Out: one
+// tree that defines each block once, with recipes joined and ordered and without
+// `ec3_inherit_from`, `ec3_append`, `ec3_prio`, `ec3_file`, `ec3_xpath` and `ec3_jpath`. Reports
+// what EC3 rejects.
 #pragma once
 
 #include <functional>
@@ -20,15 +20,15 @@
 namespace radl::ec3 {
 
 struct Composition {
-  // The templates that were given by name, as EC3 notes them; the others were included. One alone may be a
-  // part of a cluster: what it does not say is left open.
+  // The templates given by name, as EC3 records them; the others were included. A single template may be part
+  // of a cluster, so names that it does not define stay open.
   std::vector<std::string> given;
-  bool open = false;  // files of `radl 2` belong to the document as well
-  // The text of a file that lies beside the templates (`ec3_file`); nullopt when there is none.
+  bool open = false;  // the document also includes files of `radl 2`
+  // Returns the text of a file beside the templates (`ec3_file`); nullopt if missing.
   std::function<std::optional<std::string>(std::string_view name)> read_file;
 };
 
-// The document. It shares nodes with the trees, which must outlive it.
+// Composes the document. It shares nodes with the trees, which must outlive it.
 std::unique_ptr<ast::Tree> compose(const std::vector<std::unique_ptr<ast::Tree>>& trees,
                                    const Composition& composition, Diagnostics& diagnostics);
 

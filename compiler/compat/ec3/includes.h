@@ -1,4 +1,4 @@
-// EC3's `include NAME (template = 'one two')`: which templates are read, and in which order.
+// EC3's `include NAME (template = 'one two')`: finds and orders the included templates.
 #pragma once
 
 #include <functional>
@@ -12,30 +12,30 @@
 
 namespace radl::ec3 {
 
-// Where templates lie: the folders of the files that were given or included, `templates/` in them, then the
+// The folders to search: those of the given and included files, their `templates/` subfolders, then the
 // module path.
 class TemplateFolders {
  public:
   explicit TemplateFolders(std::vector<std::string> module_path) : module_path_(std::move(module_path)) {}
   void add_file(const std::string& path);
-  // The path of a file of that name, or nullopt. `beside`: a file in whose folder it is looked for first.
+  // Path of the named file, or nullopt. Searches the folder of the file `beside` first.
   std::optional<std::string> find(const std::string& name, const std::string& beside) const;
 
  private:
   std::vector<std::string> folders_, module_path_;
 };
 
-// Reads and parses the file at `path`, and keeps it; null when it cannot be read (which is reported).
+// Reads and parses the file at `path`, and keeps it. Reports an error and returns null if it cannot be read.
 using ReadTemplate = std::function<std::unique_ptr<ast::Tree>(const std::string& path, Span from)>;
 
-// What a template is called: its file without `.radl`.
+// Name of a template: its file name without `.radl`.
 std::string template_name(const std::string& path);
 
-// Takes out templates that were given more than once.
+// Removes templates that were given more than once.
 void drop_repeated(std::vector<std::unique_ptr<ast::Tree>>& trees);
 
-// Adds to `trees` what they include, as EC3 does: each template once, level by level, behind all that were
-// given. Of two includes of one name the later says what is included.
+// Appends the included templates to `trees` like EC3: each template once, level by level, after the given
+// ones. If two includes have the same name, the later one counts.
 void follow_includes(std::vector<std::unique_ptr<ast::Tree>>& trees, TemplateFolders& folders,
                      const ReadTemplate& read, Diagnostics& diagnostics);
 

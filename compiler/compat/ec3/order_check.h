@@ -1,5 +1,5 @@
-// Whether each template finds what it names at the moment when EC3 adds it: EC3 checks the cluster after each
-// one, so that what a template names must be in itself or in those before it.
+// Checks that each template can resolve its references when EC3 adds it. EC3 checks the cluster after each
+// template, so a template may only refer to names in itself or in earlier ones.
 #pragma once
 
 #include <map>
@@ -14,9 +14,9 @@ class OrderCheck {
  public:
   explicit OrderCheck(const Cluster& cluster) : cluster_(cluster) {}
 
-  // Right after a template was added.
+  // Call right after each template is added.
   void look();
-  // Reports names that a later template defined. The check of the document reports those still undefined.
+  // Reports names that only a later template defines. The document check reports names that stay undefined.
   void report();
 
  private:

@@ -1,4 +1,4 @@
-// The files of one command line as one document: what EC3's templates include is read, and all is composed.
+// Turns the files of a command line into one document: reads EC3's includes, and composes all.
 #pragma once
 
 #include <functional>
@@ -13,13 +13,13 @@
 namespace radl::ec3 {
 
 struct TemplateFiles {
-  std::vector<std::string> module_path;  // searched after the folders of the files
-  // The text of an included template as it is parsed, and of a file that `ec3_file` names.
+  std::vector<std::string> module_path;  // searched after the files' folders
+  // Returns the source of an included template, and of a file named by `ec3_file`.
   std::function<Result<const SourceFile*>(const std::string&path)> load_template, load_file;
 };
 
-// Puts one tree in the place of all trees of RADL 1 where there are several, or where they are EC3's; those
-// of `radl 2` are left alone. Gives back what it was composed of: the tree shares their nodes.
+// Replaces all RADL 1 trees by one if there are several or if they are EC3's. Leaves trees of `radl 2` alone.
+// Returns the original trees, whose nodes the new tree shares.
 std::vector<std::unique_ptr<ast::Tree>> compose_files(std::vector<std::unique_ptr<ast::Tree>>& trees,
                                                       const TemplateFiles& files, Diagnostics& diagnostics);
 

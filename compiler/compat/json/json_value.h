@@ -1,5 +1,5 @@
-// JSON that keeps numbers as they are written, and writes as Python's json.dumps does (sorted keys, two
-// spaces, ASCII). Only for RADL-JSON: everything else uses nlohmann::json.
+// JSON that preserves the spelling of numbers and formats like Python's json.dumps (sorted keys, two spaces,
+// ASCII). Only for RADL-JSON; all other code uses nlohmann::json.
 #pragma once
 
 #include <optional>
@@ -14,9 +14,9 @@ struct JsonMember;
 struct JsonValue {
   enum class Kind : uint8_t { Null, Boolean, Number, String, List, Object } kind = Kind::Null;
   std::string text;             // String: decoded; Number: as written; Boolean: "true" or "false"
-  uint32_t begin = 0, end = 0;  // of a value that was read: its place, of a list or object the opening sign
+  uint32_t begin = 0, end = 0;  // position of a parsed value; of a list or object: of its opening bracket
   std::vector<JsonValue> items;
-  std::vector<JsonMember> members;  // in order; of duplicate names the later one holds
+  std::vector<JsonMember> members;  // in order; among duplicate names, the last counts
 
   static JsonValue string(std::string_view text);
   static JsonValue number(std::string text);
@@ -24,8 +24,8 @@ struct JsonValue {
   static JsonValue list();
   static JsonValue object();
   void set(std::string_view name, JsonValue value);
-  void drop_replaced();                                // members that a later one of the same name replaces
-  const JsonValue* find(std::string_view name) const;  // the last
+  void drop_replaced();                                // removes members replaced by a later duplicate
+  const JsonValue* find(std::string_view name) const;  // the last of that name
 };
 
 struct JsonMember {
@@ -40,7 +40,7 @@ struct JsonFault {
   size_t offset;
   std::string message;
 };
-// At most 200 levels deep.
+// Accepts at most 200 levels of nesting.
 std::optional<JsonFault> read_json(std::string_view text, JsonValue& value);
 
 }  // namespace radl::sema

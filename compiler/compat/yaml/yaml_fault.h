@@ -1,4 +1,4 @@
-// Whether a recipe is the YAML that PyYAML takes.
+// Checks whether PyYAML accepts a recipe.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace radl::sema {
 
-// The first thing that PyYAML would refuse in a recipe: offset in `text` and what is wrong; nullopt when it
-// is fine.
+// The first error that PyYAML would report: offset in `text` and message. nullopt if the recipe is
+// valid.
 struct YamlFault {
   size_t offset;
   std::string message;

@@ -1,5 +1,5 @@
-// The values of a recipe as PyYAML's safe loader has them, and their text as its `safe_dump` writes it: EC3
-// composes recipes as such values, and Ansible is given that text.
+// A recipe's values as PyYAML's safe loader reads them, and their text as its `safe_dump` writes it. EC3
+// composes recipes as such values, and Ansible receives that text.
 #pragma once
 
 #include <memory>
@@ -12,16 +12,16 @@
 namespace radl::ec3 {
 
 struct Yaml;
-using YamlPtr = std::shared_ptr<Yaml>;  // an alias is the same value again
+using YamlPtr = std::shared_ptr<Yaml>;  // an alias shares its value
 
 struct Yaml {
   enum class Kind : uint8_t { Null, Bool, Integer, Float, String, Other, List, Map } kind = Kind::Null;
   bool boolean = false;
   double real = 0;   // Float
-  std::string text;  // String; Integer: its decimal digits; Other: as it was written
-  std::string tag;   // Other and collections: a tag of YAML's own (`!!set`), in full; mostly empty
+  std::string text;  // String; Integer: its decimal digits; Other: as written
+  std::string tag;   // Other and collections: a full YAML tag (`!!set`); usually empty
   std::vector<YamlPtr> items;
-  std::vector<std::pair<YamlPtr, YamlPtr>> entries;  // no key twice
+  std::vector<std::pair<YamlPtr, YamlPtr>> entries;  // keys are unique
 
   static YamlPtr null() { return std::make_shared<Yaml>(); }
   static YamlPtr string(std::string_view text);
@@ -32,9 +32,9 @@ struct Yaml {
   static YamlPtr map() { return of(Kind::Map); }
 
   bool is(Kind which) const { return kind == which; }
-  // null, 0, "", an empty collection: what Python calls false.
+  // True for null, 0, "" and empty collections: Python's false values.
   bool empty() const;
-  // The value behind a key that is this string; nullptr when there is none.
+  // The value of a string key; nullptr if missing.
   YamlPtr find(std::string_view key) const;
   void set(std::string_view key, YamlPtr value);
   void erase(std::string_view key);
@@ -43,26 +43,26 @@ struct Yaml {
   static YamlPtr of(Kind kind);
 };
 
-// nullopt: it is not YAML (sema::yaml_fault says why). A text without a document is null.
+// nullopt if the text is not YAML (sema::yaml_fault gives the reason). A text without a document is null.
 std::optional<YamlPtr> load_yaml(std::string_view text);
 
-// Block style, keys in order, 80 columns, ASCII; an anchor where a collection stands more than once.
+// Block style, keys in order, 80 columns, ASCII. A collection that occurs more than once gets an anchor.
 std::string dump_yaml(const Yaml& value);
 
-// As Python compares: 1 equals 1.0 and true; maps without order.
+// Compares like Python: 1 equals 1.0 and true; the order of keys does not matter.
 bool same_yaml(const YamlPtr& a, const YamlPtr& b);
 
-// A value of its own: nothing that is done to the copy is seen in the original. What is shared in it stays
-// so.
+// Deep copy: changes do not affect the original. Values shared within the original are shared within the
+// copy.
 YamlPtr copy_yaml(const YamlPtr& value);
 
-// Whether a collection stands somewhere within itself.
+// True if a collection contains itself, directly or not.
 bool contains_itself(const YamlPtr& value);
-// Empties all collections, so that those which contain themselves go as well. The value is of no use
+// Empties all collections, so that cyclic ones are freed too. The value is unusable
 // afterwards.
 void release(const YamlPtr& value);
 
-// The type that PyYAML gives a word without quotes.
+// The type that PyYAML infers for an unquoted word.
 Yaml::Kind plain_kind(std::string_view word);
 
 }  // namespace radl::ec3
