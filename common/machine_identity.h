@@ -1,6 +1,6 @@
-// Whether work for a user may use credentials of the computer instead of the user: a virtual machine's cloud
-// identity, machine-wide files, and files in the folder that the process runs in.
-//
+// Whether work for a user may use credentials that belong to the computer and not to the user: a
+// virtual machine's cloud identity, machine-wide files, and files in the folder that the process runs
+// in.
 //
 // A service disables this for all users but its own. AWS has its own variable for the same purpose:
 // AWS_EC2_METADATA_DISABLED.

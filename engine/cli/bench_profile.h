@@ -1,4 +1,4 @@
-// Where a training step's time goes: per kernel and per operation, beside what the machine can do.
+// Where the time of a training step goes: per kernel and per operation, relative to the machine's peak.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,13 +11,13 @@
 namespace radl::engine::cli {
 
 struct Profile {
-  std::vector<OperationTime> operations;  // sums over `steps` steps; the update is one of them
+  std::vector<OperationTime> operations;  // totals over `steps` steps; includes the update
   int steps = 0;
-  double step_seconds = 0;  // mean of those steps, on the wall
+  double step_seconds = 0;  // mean wall-clock time of those steps
   Peaks peaks;
 };
 
-// A table of kernels and one of the operations that take most.
+// A table of kernels, and one of the most expensive operations.
 std::string profile_text(const Profile& profile);
 nlohmann::ordered_json profile_json(const Profile& profile);
 

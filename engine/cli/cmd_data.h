@@ -1,4 +1,4 @@
-// What the files of `radl-train data` share.
+// Shared by the sources of `radl-train data`.
 #pragma once
 
 #include <functional>
@@ -9,12 +9,12 @@
 
 namespace radl::engine::cli::data_command {
 
-// The folder of CIFAR-10's subset: `named`, RADL_CIFAR10_SUBSET, installed, or in the source tree that the
-// program was built from; "" when there is none.
+// The folder of the CIFAR-10 subset: `named`, RADL_CIFAR10_SUBSET, the installed one, or the one in the
+// source tree of the build; "" if there is none.
 std::string find_subset(const std::string& named);
 
 using Chosen = std::shared_ptr<std::function<int()>>;
-// `look`, `stage` and `rates`: what radlc asks about a dataset and its place.
+// `look`, `stage` and `rates`: radlc's questions about a dataset and its location.
 void add_look(CLI::App* data, const Chosen& chosen, Context& context);
 void add_stage(CLI::App* data, const Chosen& chosen, Context& context);
 void add_rates(CLI::App* data, const Chosen& chosen, Context& context);

@@ -1,5 +1,5 @@
-// What the commands of radl-train share: one file a command, each adds itself to the parser and gives what to
-// run.
+// Shared by the commands of radl-train. Each command has its own file, adds itself to the parser, and returns
+// a function to run.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,12 @@ class App;
 namespace radl::engine::cli {
 
 struct Context {
-  std::string program;    // how it was called, for finding files beside it
+  std::string program;    // argv[0], used to find files beside the program
   Stop stop;              // Ctrl-C or TERM
-  bool terminal = false;  // standard error is one that can be drawn on
+  bool terminal = false;  // standard error is a terminal that supports redrawing
 };
 
-// Adds the command to the parser; gives what to run when it was chosen. The result is the exit code.
+// Adds the command to the parser. Returns the function that runs it, whose result is the exit code.
 using Add = std::function<int()> (*)(CLI::App& app, Context& context);
 struct Command {
   std::string_view group;
@@ -68,27 +68,27 @@ std::function<int()> add(CLI::App& app, Context& context);
 // Exit codes of docs/job.md.
 inline constexpr int kDone = 0, kUserError = 1, kWorldError = 2, kInterrupted = 130;
 int exit_code_of(const Status& status);
-// One line on standard error; gives the exit code.
+// Prints one line on standard error. Returns the exit code.
 int fail(const Status& status);
 
-// What --force of a command with `-o FILE` says about itself.
+// Help text for --force of commands with `-o FILE`.
 inline constexpr const char* kForce = "replace the file even if radl-train did not write it";
-// The producer that files for other programs name near their beginning, ONNX and safetensors, and whether a
-// file does.
+// The producer name near the beginning of exported files (ONNX and safetensors), and whether a file has
+// it.
 inline constexpr const char* kProducer = "radl-train";
 bool names_producer(std::string_view file);
-// may_write_output() and write_output_file() (common/output_file.h), with the hint to say --force.
+// may_write_output() and write_output_file() (common/output_file.h) with a hint to use --force.
 Status may_write(const std::string& path, const OutputRules& rules);
 Status write_output(const std::string& path, std::string_view content, const OutputRules& rules);
 
-// A line on standard error that is drawn again and again on a terminal (and seldom where there is none).
+// A status line on standard error, redrawn on a terminal and printed rarely elsewhere.
 class Meter {
  public:
   explicit Meter(bool terminal) : terminal_(terminal) {}
   ~Meter();
   void bytes(std::string_view what, uint64_t done, uint64_t total);
-  void line(const std::string& text);  // draws over the last one; without a terminal nothing
-  void say(const std::string& text);   // a line that stays
+  void line(const std::string& text);  // replaces the last one; prints nothing without a terminal
+  void say(const std::string& text);   // prints a permanent line
   void clear();
 
  private:
@@ -96,10 +96,10 @@ class Meter {
   SteadyClock::time_point last_{};
 };
 
-// "fetched  12%  20.1 MiB of 162.6 MiB"; without a total of 0 the bytes alone.
+// "fetched  12%  20.1 MiB of 162.6 MiB"; only the bytes if total is 0.
 std::string progress_text(std::string_view what, uint64_t done, uint64_t total);
 
-// When a line about something that takes long is due: at once, and then every five seconds.
+// Tells when a progress line of a long operation is due: immediately, and then every five seconds.
 class Beat {
  public:
   bool due();

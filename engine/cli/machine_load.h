@@ -1,14 +1,14 @@
-// Whether a measurement had the machine to itself, as the kernel counts it (proc(5)).
+// Measures whether a benchmark had the machine to itself, from the kernel's counters (proc(5)).
 #pragma once
 
 namespace radl::engine::cli {
 
 struct MachineLoad {
-  double waited = 0;  // share of the time in which our threads could run and had no core
-  double stolen = 0;  // share of all cores' time that the hypervisor gave to others
+  double waited = 0;  // share of the time in which our threads could run but had no core
+  double stolen = 0;  // share of all cores' time that the hypervisor gave to other guests
 };
 
-// From its construction on.
+// Measures from its construction on.
 class LoadMeter {
  public:
   LoadMeter();

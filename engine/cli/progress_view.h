@@ -1,5 +1,5 @@
-// Draws a run's progress lines (docs/job.md) for people: a bar that moves, and a line for each event that
-// stays.
+// Renders a run's progress lines (docs/job.md) for people: a progress bar, and a permanent line for each
+// event.
 #pragma once
 
 #include <string_view>

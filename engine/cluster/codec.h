@@ -1,9 +1,9 @@
-// How the numbers of a sum travel between the members of a ring (ring.h): exact, rounded, or as the small
-// part of them that matters most.
+// How the members of a ring (ring.h) encode the numbers of a sum: exact, rounded, or only the most important
+// part.
 //
-// What a codec leaves out of a sum, it adds to the same member's next one (error feedback: Karimireddy et
-// al., ICML 2019). All members use the same codec with the same options, and get the same bits. A codec
-// belongs to one member and outlives the rings of its views.
+// A codec adds what it omits from a sum to the same member's next sum (error feedback: Karimireddy et al.,
+// ICML 2019). All members use the same codec and options, and get the same bits. A codec belongs to one
+// member and outlives the rings of its views.
 #pragma once
 
 #include <cstdint>
@@ -22,33 +22,33 @@ namespace radl::engine::cluster {
 
 struct CodecOptions {
   enum class Kind {
-    Rounded,  // every number, as `numbers` says
+    Rounded,  // all numbers, in the encoding `numbers`
     // The largest numbers of each tensor, after momentum (deep gradient compression: Lin et al., ICLR 2018):
-    // u = momentum u + g; v = v + u; the largest v are sent, and u and v become 0 there. The optimizer must
-    // have no momentum of its own.
+    // u = momentum u + g; v = v + u. Sends the largest v and sets u and v to 0 there. The optimizer must not
+    // have momentum of its own.
     TopK,
-    // Each matrix as the product of two of rank `rank` (Vogels et al., NeurIPS 2019); tensors that would not
-    // become smaller travel as they are.
+    // Each matrix as the product of two of rank `rank` (Vogels et al., NeurIPS 2019). Tensors that would not
+    // shrink are sent unchanged.
     PowerSgd
   };
   Kind kind = Kind::Rounded;
   Numbers numbers = Numbers::Fp32;
-  std::vector<ParameterInfo> layout = {};  // TopK, PowerSgd: of the numbers of a sum
-  double density = 0.001;                  // TopK: share of a tensor's numbers that is sent in the end
+  std::vector<ParameterInfo> layout = {};  // TopK, PowerSgd: layout of a sum's numbers
+  double density = 0.001;                  // TopK: final share of a tensor's numbers that is sent
   float momentum = 0;
   bool nesterov = false;
   int rank = 2;  // PowerSgd
 };
 
-// A ring as a codec sees it. All members make the same calls, with spans of equal sizes.
+// The ring as seen by a codec. All members make the same calls, with spans of equal sizes.
 class Exchange {
  public:
   virtual ~Exchange() = default;
-  // Replaces both spans by their sums over all members; the numbers travel in `encoding`. `residue`: empty,
-  // or what this member has left out of each number so far, which is brought up to date.
+  // Replaces both spans by their sums over all members; numbers are sent in `encoding`. `residue`: empty, or
+  // what this member has omitted so far from each number; updated by the call.
   virtual Status add(Numbers encoding, std::span<float> numbers, std::span<float> statistics,
                      std::span<float> residue) = 0;
-  // Everybody's bytes, in the order of ranks.
+  // The bytes of all members, ordered by rank.
   virtual Result<std::vector<std::string>> gather(std::string_view own) = 0;
 };
 
@@ -57,34 +57,34 @@ class Codec {
   static std::unique_ptr<Codec> make(const CodecOptions& options);
   virtual ~Codec() = default;
 
-  // Ring::sum(). If it fails, this member has still left out what it had before.
+  // Ring::sum(). If it fails, this member's omitted part is unchanged.
   Status sum(Exchange& ring, std::span<float> numbers, std::span<float> statistics) {
     Status done = exchange(ring, numbers, statistics);
     if ((undoable_ = done.ok())) swap();
     return done;
   }
-  // Nobody uses the last sum: as if it had not been.
+  // Reverts the last sum, because nobody uses it.
   void undo() {
     if (std::exchange(undoable_, false)) swap();
   }
-  // The next sum belongs to this time of the run, in epochs.
+  // Sets the time of the next sum, in epochs of the run.
   virtual void at(double epoch) { (void)epoch; }
-  // What a run needs to resume, as vectors of the length of the numbers: what this member has left out, then
-  // what all members share. None before the first sum.
+  // The state needed to resume, as vectors with the length of the numbers: what this member has omitted, then
+  // what all members share. Empty before the first sum.
   virtual std::vector<std::vector<float>> state() const { return {}; }
-  // Takes a state(). `own`: it is this member's; otherwise only the shared part is taken, and nothing is left
-  // out. A state of another codec counts as none.
+  // Restores a state(). If not `own`, restores only the shared part, and nothing is omitted. Ignores the
+  // state of another codec.
   void restore(std::span<const std::vector<float>> state, bool own) {
     undoable_ = false;
     take(state, own);
   }
-  // Discards what was left out, since the next sums are over other numbers.
+  // Discards the omitted part, because the next sums are over other numbers.
   void drop() { restore({}, false); }
 
  protected:
-  // A sum, which leaves its new state beside the present one.
+  // Computes a sum and stores the new state beside the current one.
   virtual Status exchange(Exchange& ring, std::span<float> numbers, std::span<float> statistics) = 0;
-  // The new state becomes the present one, and the other way around.
+  // Swaps the new and the current state.
   virtual void swap() = 0;
   virtual void take(std::span<const std::vector<float>> state, bool own) = 0;
 

@@ -1,4 +1,4 @@
-// Waiting for one kind of message on a session, where the other side may end the job instead.
+// Waits for a specific message on a session. The peer may end the job instead.
 #pragma once
 
 #include "common/stop.h"
@@ -6,10 +6,10 @@
 
 namespace radl::engine::cluster {
 
-// What a Refuse or Stop from `name` says.
+// The reason in a Refuse or Stop from `name`.
 Status ended_by(const Message& message, const std::string& name);
 
-// The next message, which must be of this type; a Stop or Refuse in its place is what it says.
+// Receives the next message, which must have this type. A Stop or Refuse becomes an error with its reason.
 Status expect(Session& session, MessageType type, Message& message, const radl::Stop& stop);
 
 }  // namespace radl::engine::cluster

@@ -1,4 +1,4 @@
-// What makes links over TCP: shared by the side that connects and the one that listens.
+// Creates TCP links. Shared by the connecting and the listening side.
 #pragma once
 
 #include <memory>
@@ -9,10 +9,10 @@
 
 namespace radl::engine::cluster {
 
-// More than either side sends before it is let in.
+// Limit on what a side sends during the handshake.
 inline constexpr size_t kMostHandshake = 4096;
 
-// A link over a connection whose handshake is done.
+// A link over a connection whose handshake has completed.
 std::unique_ptr<Link> make_tcp_link(std::unique_ptr<Socket> socket, std::unique_ptr<SecureEnd> secure);
 
 }  // namespace radl::engine::cluster

@@ -1,4 +1,4 @@
-// Party over TCP. Only party*.cc include this.
+// Party over TCP. Only party*.cc include this header.
 #pragma once
 
 #include <fmt/format.h>
@@ -20,15 +20,15 @@ namespace radl::engine::cluster {
 
 inline constexpr Milliseconds kAnswer{5000}, kPartyFarewell{2000}, kTick{50}, kAsk{2000}, kPause{100},
     kAwake{250};
-inline constexpr uint64_t kQuestion = UINT64_MAX;  // epoch of a Hello that only asks who leads
+inline constexpr uint64_t kQuestion = UINT64_MAX;  // epoch of a Hello that only asks for the leader
 
-// What a worker says that is asked whether it leads the job.
+// A worker's answer to the question whether it leads the job.
 struct Said {
   enum class Kind {
     Leads,    // `session` is the link to it
-    Follows,  // it has a chief, or is in no view (view.epoch 0)
+    Follows,  // it has a chief, or is not in any view (view.epoch 0)
     Looks,    // it has lost its chief
-    Gone,     // nobody listens at its address
+    Gone,     // nothing listens at its address
     Silent,
     Refuses
   };
@@ -39,7 +39,7 @@ struct Said {
 
   bool is(Kind k) const { return kind == k; }
   bool in_view() const { return (is(Kind::Follows) || is(Kind::Looks)) && view.epoch > 0; }
-  // The process that was in a view has ended; perhaps another one runs in its place.
+  // True if the process that was in a view has ended; another one may run in its place.
   bool has_ended() const {
     return is(Kind::Gone) || ((is(Kind::Follows) || is(Kind::Looks)) && view.epoch == 0);
   }
@@ -111,7 +111,7 @@ class LinkedParty : public Party {
     std::lock_guard lock(mutex_);
     return attendance_.frozen();
   }
-  // Why the job was ended.
+  // The reason why the job ended.
   std::optional<Status> over() const {
     std::lock_guard lock(mutex_);
     return ended_;
@@ -119,57 +119,57 @@ class LinkedParty : public Party {
 
   Hello hello(uint64_t epoch) const;
 
-  // To another worker, for a view's ring.
+  // Connects to another worker, for a view's ring.
   Result<std::unique_ptr<Session>> connect(const Seat& to, uint64_t epoch, Milliseconds patience,
                                            const radl::Stop& stop);
 
   void accept();
 
-  // Why this peer is not one of this job's workers; "" if it is.
+  // Why this peer is not a worker of this job; "" if it is.
   std::string stranger(const Hello& hello, const Identity& peer) const;
 
-  // A thread for each: one that does not say Hello holds up nobody.
+  // Runs on a thread per peer, so that a peer without a Hello blocks no other.
   void greet(std::unique_ptr<Link> link);
 
-  // To one that looks for the chief.
+  // Replies to a worker that looks for the chief.
   void tell_view(Session& session);
 
   // ---- who leads (party_lead.cc)
 
-  // `joins`: if it leads, this member takes part from then on.
+  // `joins`: if `to` leads, this member takes part from then on.
   Said ask(const Seat& to, bool joins);
-  // Of the view's chief.
+  // The chief of the view.
   static const Seat* chief_in(const View& view);
-  // Asks this worker, and the chief that it names. True: one of them leads, and this member follows it.
+  // Asks this worker, and the chief that it names. True if one of them leads; this member then follows it.
   bool finds_chief(const Seat& to, Said& said);
   void follow(std::shared_ptr<Session> chief);
   Seat given(uint32_t index) const { return {index, 0, options_.addresses[index]}; }
-  // Worker 0, which leads unless the others are in a view already: it was restarted then.
+  // For worker 0. It leads unless the others are already in a view, which means that it was restarted.
   Status begin_first();
-  // A worker that is in no view yet.
+  // For a worker that is not in a view yet.
   Status reach_chief();
-  // The chief is lost: this member finds the next one, or leads itself.
+  // After the loss of the chief: finds the next one, or leads.
   Status succeed();
   // `ended`: the former chief, if its process is known to have ended.
   void lead(const View& view, const Seat* ended, const Status& lost);
-  // The chief cannot decide a view without `needed`, and asks them. Lost: they train without it, or have all
-  // ended.
+  // The chief cannot decide a view without `needed`, and contacts them. Lost: they train without this member,
+  // or have all ended.
   Status look_for(const std::vector<Seat>& needed);
 
   void serve(std::shared_ptr<Session> session, const Seat& seat);
 
-  // What the membership asks for. Locked.
+  // Carries out the membership's orders. Locked.
   void carry_out();
 
-  // Of the chief, to this member. Locked.
+  // Handles an order of the chief to this member. Locked.
   void take_order(MessageType type, const View& view);
 
-  // Somebody ended the job. Locked.
+  // Handles the end of the job. Locked.
   void end(const Status& why);
 
   void listen_to_chief();
 
-  // Locked. While this process was stopped, the others may have trained without it: their end proves nothing.
+  // Locked. If this process was suspended, the others may have trained without it. Their end proves nothing.
   void notice_absence();
 
   // Locked.
@@ -184,14 +184,14 @@ class LinkedParty : public Party {
 
   Status nobody_appeared() const;
 
-  // Links up with both neighbors. On failure `silent` is the one that could not be reached, or -1.
+  // Connects to both neighbors. On failure `silent` is the unreachable one, or -1.
   Status form(int32_t& silent);
 
   Status keep_ring(std::unique_ptr<Ring> ring);
 
   void drop_ring();
 
-  // From the source, around the ring.
+  // Passes the state from the source around the ring.
   Status hand_over(TrainingState& state, bool& fresh, int32_t& silent);
 
   int32_t silent_neighbor() const;
@@ -200,22 +200,22 @@ class LinkedParty : public Party {
   Seat seat_;
   std::unique_ptr<Listener> listener_;
   std::thread acceptor_, reader_;
-  std::list<std::thread> greetings_;  // of the acceptor
+  std::list<std::thread> greetings_;  // started by the acceptor
 
-  mutable std::mutex mutex_;  // of all that follows, but for what only the caller's thread uses
+  mutable std::mutex mutex_;  // guards all members below, except those used only by the caller's thread
   std::condition_variable changed_;
-  std::unique_ptr<Membership> membership_;  // of the chief
+  std::unique_ptr<Membership> membership_;  // null unless this member is the chief
   bool leads_ = false;
   std::optional<Status> chief_lost_;
-  Clock::time_point awake_ = Clock::now();  // when the acceptor ran last
+  Clock::time_point awake_ = Clock::now();  // last activity of the acceptor
   int sums_since_silence_ = 0;
   bool summed_ = false;                           // in this view: all its members have the chief's state
   std::vector<Seat> silent_seats_;                // may have been in views that this member has not seen
   std::optional<Clock::time_point> waits_until_;  // of a chief that takes over, for members of its view
   std::string duties_;
-  std::map<uint32_t, std::shared_ptr<Session>> controls_;                     // of the chief, by worker
-  std::shared_ptr<Session> chief_;                                            // of a worker
-  std::list<std::weak_ptr<Session>> sessions_;                                // that threads wait on
+  std::map<uint32_t, std::shared_ptr<Session>> controls_;                     // chief: links by worker
+  std::shared_ptr<Session> chief_;                                            // worker: link to the chief
+  std::list<std::weak_ptr<Session>> sessions_;                                // sessions that threads wait on
   std::map<std::pair<uint64_t, uint32_t>, std::unique_ptr<Session>> parked_;  // by epoch and worker
   Attendance attendance_;
   std::unique_ptr<Ring> ring_;
@@ -223,10 +223,10 @@ class LinkedParty : public Party {
   std::optional<Status> ended_;
   bool finished_ = false, over_ = false;
 
-  // Of the caller's thread.
+  // Used only by the caller's thread.
   bool broken_ = false;
   int32_t silent_ = -1;
-  Traffic past_;  // of rings that are gone
+  Traffic past_;  // of previous rings
 };
 
 }  // namespace radl::engine::cluster

@@ -1,8 +1,8 @@
-// A link that is watched: heartbeats go out, silence is noticed, and whoever waits on it is notified.
+// A monitored link: sends heartbeats, detects silence, and notifies waiting threads.
 //
-// A reader thread takes messages off the link and hands them over one by one; a peer that is alive but busy
-// (computing, or waiting in a barrier) is kept apart from one that is gone, since heartbeats come from a
-// thread of their own.
+// A reader thread takes messages off the link and passes them on one by one. Heartbeats come from a
+// separate thread, so a peer that is busy (computing, or waiting at a barrier) is not mistaken for a dead
+// one.
 #pragma once
 
 #include <condition_variable>
@@ -18,28 +18,28 @@
 
 namespace radl::engine::cluster {
 
-// How long a machine may leave what was sent to it unacknowledged: a quarter of peer_timeout, at least 2.5 s.
+// How long a machine may leave sent data unacknowledged: a quarter of peer_timeout, at least 2.5 s.
 Milliseconds unreachable_after(Milliseconds peer_timeout);
 
 class Session {
  public:
-  // A peer that is silent for peer_timeout is lost, and so is one whose machine acknowledges nothing for
-  // unreachable_after(). `lost` is called once, from one of the session's threads,
-  // with the reason and how long the peer had been silent; not for one that said Leave, nor after close().
+  // A peer is lost if it is silent for peer_timeout, or if its machine acknowledges nothing for
+  // unreachable_after(). `lost` is called once, from one of the session's threads, with the reason and the
+  // duration of the silence. It is not called after the peer's Leave or after close().
   using LostCall = std::function<void(const Status&, double silent_seconds)>;
-  // `inbox`: messages that are taken off the link before anybody asked for them.
+  // `inbox`: number of messages to read ahead.
   Session(std::unique_ptr<Link> link, Milliseconds peer_timeout, LostCall lost = {}, size_t inbox = 4);
   ~Session();
   Session(const Session&) = delete;
 
   Status send(const Message& message);
-  // The next message that is no heartbeat. Timeout after `patience`; else what ended the link.
+  // The next message that is not a heartbeat. Timeout after `patience`; other errors: what ended the link.
   Status receive(Message& message, Milliseconds patience);
-  // Like receive(), without an end as long as the peer is alive and `stop` does not ask for an end.
+  // Like receive(), but waits as long as the peer is alive and `stop` allows.
   Status receive(Message& message, const radl::Stop& stop);
   Status health() const;          // Ok, or what ended the link
-  double silent_seconds() const;  // how long nothing had been heard when the link ended; 0 while it lasts
-  // The link ended because of silence: the peer may run on.
+  double silent_seconds() const;  // duration of the silence when the link ended; 0 while it is open
+  // True if the link ended because of silence; the peer may still run.
   bool fell_silent() const;
   void close();
   void set_limit(size_t bytes) { link_->set_limit(bytes); }
@@ -60,7 +60,7 @@ class Session {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Message> inbox_;
-  Message spare_;  // a buffer to read into, given back by receive()
+  Message spare_;  // read buffer, returned by receive()
   Status health_;
   double silent_ = 0;
   bool closing_ = false, left_ = false, fell_silent_ = false;

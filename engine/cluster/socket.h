@@ -1,4 +1,4 @@
-// A TCP socket whose every wait has an end; no protocol.
+// A TCP socket with a limit on every wait. No protocol.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace radl::engine::cluster {
 
-// How long a call waits: for each piece of progress, or, with until(), for all of it together. Whoever has
-// not proved to know the key gets the second kind only: one byte now and then must not hold a place for ever.
+// Time limit of a call: for each piece of progress or, with until(), for the whole call. Peers that have not
+// proved to know the key get only the second kind, so they cannot hold a slot forever with single bytes.
 class Patience {
  public:
   Patience(Milliseconds each) : each_(each) {}  // NOLINT(google-explicit-constructor)
@@ -28,29 +28,29 @@ class Patience {
   Clock::time_point end_ = Clock::time_point::max();
 };
 
-// Owns a non-blocking descriptor. shut() from any thread makes calls in other threads return Lost; the
-// descriptor itself is closed by the destructor only, so that its number cannot be reused under a caller.
+// Owns a non-blocking descriptor. shut() from any thread makes calls in other threads return Lost. Only the
+// destructor closes the descriptor, so that its number cannot be reused during a call.
 class Socket {
  public:
   explicit Socket(int fd) : fd_(fd) {}
   ~Socket();
   Socket(const Socket&) = delete;
 
-  // All of it.
+  // Writes all bytes.
   Status write(std::string_view bytes, Patience patience);
-  // At least one byte, at most size. Timeout when none comes; Lost instead if that is in the middle of
-  // something.
+  // Reads at least one byte, at most `size`. Timeout if none arrives; Lost instead in the middle of a
+  // message.
   Result<size_t> read_any(char* out, size_t size, Patience patience, bool started = false);
-  // Exactly size bytes. Timeout only when none of them has come; a stop in the middle is Lost.
+  // Reads exactly `size` bytes. Timeout only if none has arrived; a stop in the middle is Lost.
   Status read(char* out, size_t size, Patience patience, bool started = false);
-  // As many as go without waiting, 0 when none do. Lost when the connection has ended.
+  // Transfers as many bytes as possible without waiting; may be 0. Lost if the connection has ended.
   Result<size_t> write_some(std::string_view bytes);
   Result<size_t> read_some(char* out, size_t size);
   void shut();
   int fd() const { return fd_; }
 
  private:
-  // Timeout when it is over without one of the events; the text says how long that was.
+  // Timeout if none of the events occurs in time; the message gives the duration.
   Status wait(short events, Patience patience);
   int fd_;
   std::atomic<bool> shut_ = false;
@@ -61,11 +61,11 @@ struct Endpoint {
 };
 Result<Endpoint> split_address(const std::string& address);
 
-// One attempt. NotFound if nobody listens there (yet), Retry if the machine does not answer or the name does
-// not resolve.
+// Makes one attempt. NotFound: nothing listens there (yet). Retry: the machine does not respond, or the name
+// does not resolve.
 Result<int> connect_once(const Endpoint& endpoint, Milliseconds timeout);
 Result<int> listen_at(const Endpoint& endpoint);
-// "127.0.0.1:40001" of a descriptor's own or other side.
+// Local and remote address of a descriptor: "127.0.0.1:40001".
 std::string own_address(int fd);
 std::string peer_address(int fd);
 // TCP_NODELAY, non-blocking, close-on-exec.

@@ -1,12 +1,12 @@
-// What the kernel knows of a TCP connection's path.
+// The kernel's measurements of a TCP connection's path.
 #pragma once
 
 #include "engine/cluster/link.h"
 
 namespace radl::engine::cluster {
 
-// The shortest round trip so far, and the rate at which it delivered last where the network held it up;
-// bytes are the caller's to fill in.
+// The shortest round-trip time so far, and the latest delivery rate if the network was the bottleneck. The
+// caller fills in the bytes.
 Traffic path_of(int fd);
 // Link::unacknowledged() of a connection.
 Milliseconds unacknowledged_of(int fd);

@@ -1,4 +1,4 @@
-// Augmentation and normalisation: one stored image in, one fp32 image out.
+// Augmentation and normalization: converts a stored image to an fp32 image.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +15,22 @@ struct Augment {
   enum class Flip {
     None,
     Random,     // left-right with probability 1/2
-    Alternate,  // half of the images (by seed and index) in even epochs, the other half in odd ones
+    Alternate,  // half of the images (by seed and index) in even epochs, the others in odd ones
   };
-  enum class Padding { Zero, Reflect };  // what a translation shows beyond the edge; Zero is the channel mean
+  enum class Padding { Zero, Reflect };  // pixels beyond the edge of a shifted image; Zero: channel mean
   Flip flip = Flip::None;
   int translate = 0;  // pixels: shift by -n..n in both directions
   Padding padding = Padding::Reflect;
-  int cutout = 0;       // side of one square set to the channel mean, centre anywhere in the image
-  float crop_area = 1;  // below 1: random resized crop with this smallest share of the area (aspect 3/4..4/3)
+  int cutout = 0;        // side of one square set to the channel mean, centered anywhere in the image
+  float crop_area = 1;   // below 1: random resized crop of at least this share of the area (aspect 3/4..4/3)
   float brightness = 0;  // factor 1 +- b
   float contrast = 0;    // factor 1 +- c about the image's mean
-  float saturation = 0;  // factor 1 +- s about the pixel's grey (three channels only)
+  float saturation = 0;  // factor 1 +- s around the pixel's gray (only with three channels)
 
   bool any() const;
 };
 
-// Turns stored images into network input of the same size. Thread-safe after construction when every thread
+// Converts stored images to network input of the same size. Thread-safe after construction if every thread
 // has its own Scratch.
 class Transform {
  public:
@@ -39,13 +39,13 @@ class Transform {
   };
 
   Transform(InputShape shape, Augment augment, Normalization normalization);
-  // Whether these sizes and settings fit each other.
+  // Checks that the sizes and settings are consistent.
   static Status check(InputShape shape, const Augment& augment, const Normalization& n);
 
-  // Training: random by (seed, epoch, index).
+  // Training: random, determined by (seed, epoch, index).
   void train(const uint8_t* stored, uint64_t seed, uint64_t epoch, uint64_t index, Scratch& scratch,
              std::span<float> out) const;
-  // Evaluation: as it is, optionally mirrored and shifted (test-time augmentation).
+  // Evaluation: unchanged, or mirrored and shifted (test-time augmentation).
   void evaluate(const uint8_t* stored, Scratch& scratch, std::span<float> out, bool mirror = false,
                 int shift_y = 0, int shift_x = 0) const;
 

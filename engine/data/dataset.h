@@ -1,7 +1,7 @@
-// Images and labels, whatever they were stored as: what every reader gives and the Loader takes.
+// Images and labels in any storage format: the interface between readers and the Loader.
 //
-// An image is uint8, height x width x channels (NHWC order, RGB), as stored; nothing is normalised here. A
-// dataset is immutable once opened and may be read from several threads.
+// An image is uint8, height x width x channels (NHWC order, RGB), as stored; it is not normalized. A dataset
+// is immutable once opened and may be read from several threads.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +25,10 @@ struct Normalization {
   std::vector<float> mean, deviation;
 };
 
-// What a reader met that it did not give on. `problems` names the first 20, each with file and record.
+// Problems found by a reader. `problems` lists the first 20, each with file and record.
 struct ReadReport {
-  size_t records = 0;  // given
-  size_t skipped = 0;  // corrupt and left out
+  size_t records = 0;  // returned
+  size_t skipped = 0;  // corrupt and skipped
   std::vector<std::string> problems;
 
   void skip(std::string problem);
@@ -40,21 +40,21 @@ class Dataset {
   virtual size_t size() const = 0;
   virtual InputShape shape() const = 0;
   virtual int classes() const = 0;
-  // Class names in label order; empty when the format has none.
+  // Class names in label order; empty if the format has none.
   virtual const std::vector<std::string>& class_names() const = 0;
   virtual int32_t label(size_t index) const = 0;
-  // Writes pixel_count(shape()) bytes. Corrupt (with file and record) when this image cannot be decoded.
+  // Writes pixel_count(shape()) bytes. Corrupt (with file and record): the image cannot be decoded.
   virtual Status read(size_t index, std::span<uint8_t> out) const = 0;
-  // The same bytes without a copy, or nullptr where images are decoded on demand.
+  // The same bytes without a copy, or nullptr if images are decoded on demand.
   virtual const uint8_t* pixels(size_t index) const;
-  // Where the image came from, for people: "photos/cat/7.jpg", "data_batch_1.bin record 17".
+  // Readable origin of the image: "photos/cat/7.jpg", "data_batch_1.bin record 17".
   virtual std::string origin(size_t index) const;
   virtual const ReadReport& report() const;
 };
 
 using DatasetPtr = std::shared_ptr<const Dataset>;
 
-// Everything in memory: what CIFAR, IDX and CSV readers give.
+// A dataset in memory, as returned by the CIFAR, IDX and CSV readers.
 class MemoryDataset : public Dataset {
  public:
   MemoryDataset(InputShape shape, int classes, std::vector<std::string> names, std::vector<uint8_t> pixels,
@@ -79,11 +79,11 @@ class MemoryDataset : public Dataset {
   std::string source_;
 };
 
-// The same images, label l become map[l]: a test part whose classes are those of its training part.
+// The same images with label l replaced by map[l]: gives a test part the classes of its training part.
 DatasetPtr relabel(DatasetPtr base, int classes, std::vector<std::string> names, std::vector<int32_t> map);
 
-// Mean and deviation per channel over at most `limit` images, spread evenly over the dataset. Exact sums of
-// integers: the same answer on every machine. A channel without variation gets deviation 1.
+// Mean and deviation per channel over at most `limit` images, spread evenly over the dataset. Uses exact
+// integer sums, so the result is the same on every machine. A channel without variation gets deviation 1.
 Result<Normalization> measure_normalization(const Dataset& dataset, size_t limit = 50000);
 
 // Published constants of CIFAR-10's training part.

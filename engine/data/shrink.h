@@ -1,4 +1,4 @@
-// Scaling a float image down by the mean of the area that each output pixel covers.
+// Shrinks a float image: each output pixel is the mean of the area that it covers.
 #pragma once
 
 #include <span>
@@ -10,10 +10,10 @@ namespace radl::engine::data {
 
 class Shrink {
  public:
-  // Both sides of `to` are at most those of `from`; the channels are the same.
+  // Neither side of `to` may exceed that of `from`; the channels must be equal.
   Shrink(InputShape from, InputShape to);
   InputShape to() const { return to_; }
-  // Height x width x channels, both.
+  // Both are height x width x channels.
   void apply(std::span<const float> in, std::span<float> out) const;
 
  private:

@@ -1,8 +1,8 @@
-// Event files that stock TensorBoard reads: scalars, histograms, text, images.
+// Writes event files for TensorBoard: scalars, histograms, text, images.
 //
 // Format: TFRecord framing (length, masked CRC-32C of it, bytes, masked CRC-32C of them) around protobuf
-// `Event` messages (tensorflow/core/util/event.proto, framework/summary.proto), encoded by hand: eight small
-// messages. File name: events.out.tfevents.SECONDS.HOST.PID.N. Not thread-safe: one writer, one thread.
+// `Event` messages (tensorflow/core/util/event.proto, framework/summary.proto), encoded directly: eight small
+// messages. File name: events.out.tfevents.SECONDS.HOST.PID.N. Not thread-safe: one writer per thread.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ namespace radl::engine::exporter {
 
 class EventWriter {
  public:
-  // Makes the folder and a new file in it; a resumed run adds a file, which TensorBoard joins by step.
+  // Creates the folder and a new file in it. A resumed run adds a file; TensorBoard joins files by step.
   static Result<std::unique_ptr<EventWriter>> create(const std::string& directory);
   ~EventWriter();  // flushes
 
   Status scalar(std::string_view tag, int64_t step, float value);
-  // Markdown, as TensorBoard's text tab shows it.
+  // Markdown, shown in TensorBoard's text tab.
   Status text(std::string_view tag, int64_t step, std::string_view markdown);
-  // Distribution of `values`, in exponential buckets as TensorFlow makes them. NaN and infinity are left out.
+  // Distribution of `values`, in TensorFlow's exponential buckets. Ignores NaN and infinity.
   Status histogram(std::string_view tag, int64_t step, std::span<const float> values);
   // Encoded PNG or JPEG bytes.
   Status image(std::string_view tag, int64_t step, int height, int width, int channels,
@@ -40,7 +40,7 @@ class EventWriter {
 
 // The masked CRC-32C of the TFRecord format.
 uint32_t masked_crc32c(std::string_view bytes);
-// One TFRecord frame around the bytes.
+// Wraps the bytes in a TFRecord frame.
 std::string tfrecord_frame(std::string_view bytes);
 
 }  // namespace radl::engine::exporter

@@ -1,9 +1,9 @@
-// A trained model as an ONNX file that onnxruntime and others run.
+// Exports a trained model as an ONNX file for onnxruntime and other tools.
 //
-// Opset 17, IR version 8. Input "images": float [batch, channels, height, width], RGB, the batch size free.
-// With a normalisation its values are pixels 0..255 and the first nodes bring them to what the network was
-// trained on; without one they must be normalised already. Outputs "logits" and "probabilities": float
-// [batch, classes].
+// Opset 17, IR version 8. Input "images": float [batch, channels, height, width], RGB, with a free batch
+// size. With a normalization, its values are pixels 0..255, which the first nodes normalize. Without
+// one, the input must already be normalized. Outputs "logits" and "probabilities": float [batch,
+// classes].
 #pragma once
 
 #include <map>
@@ -17,12 +17,12 @@
 namespace radl::engine::exporter {
 
 struct OnnxOptions {
-  std::vector<float> mean, deviation;           // per channel on 0..1; empty: the input is normalised already
-  std::vector<std::string> class_names;         // kept as metadata "class_names", a JSON list
+  std::vector<float> mean, deviation;           // per channel on 0..1; empty: the input is already normalized
+  std::vector<std::string> class_names;         // stored as metadata "class_names", a JSON list
   std::map<std::string, std::string> metadata;  // further metadata_props
 };
 
-// `parameters` and `statistics` are the network's flat buffers. Unsupported: larger than protobuf's 2 GB.
+// `parameters` and `statistics` are the network's flat buffers. Unsupported: over protobuf's limit of 2 GB.
 Result<std::string> encode_onnx(const Graph& graph, std::span<const float> parameters,
                                 std::span<const float> statistics, const OnnxOptions& options = {});
 Status write_onnx(const std::string& path, const Graph& graph, std::span<const float> parameters,

@@ -1,4 +1,4 @@
-// Puts an ONNX graph together: nodes, constants, and the names between them (onnx/onnx.proto, hand-encoded).
+// Builds an ONNX graph: nodes, constants and unique names (onnx/onnx.proto, encoded directly).
 #pragma once
 
 #include <cstdint>
@@ -31,24 +31,24 @@ class OnnxBuilder {
     return {std::move(name), Attribute::Type::Ints, 0, 0, std::move(v)};
   }
 
-  // Adds a node with one output, whose name it returns; `name` is made unique.
+  // Adds a node with one output and returns the output's name. Makes `name` unique.
   std::string node(const std::string& op, const std::vector<std::string>& inputs, const std::string& name,
                    const std::vector<Attribute>& attributes = {});
-  // The same with several outputs, named NAME.0, NAME.1, ...
+  // Same with several outputs, named NAME.0, NAME.1, ...
   std::vector<std::string> split(const std::string& op, const std::vector<std::string>& inputs,
                                  const std::string& name, size_t outputs,
                                  const std::vector<Attribute>& attributes);
-  // Keeps a name for result().
+  // Reserves a name for result().
   void reserve(const std::string& name) { names_.insert(name); }
   // A node whose output has exactly this name.
   void result(const std::string& op, const std::string& input, const std::string& output,
               const std::vector<Attribute>& attributes = {});
-  // Constants, whose names they return; a second one of the same name is taken to be the same.
+  // Adds a constant and returns its name. A second constant of the same name is assumed to be equal.
   std::string floats(const std::string& name, const std::vector<int64_t>& shape,
                      std::span<const float> values);
   std::string integers(const std::string& name, std::span<const int64_t> values);
 
-  // Shapes: -1 stands for the free batch dimension.
+  // In shapes, -1 means the free batch dimension.
   void input(const std::string& name, const std::vector<int64_t>& shape);
   void output(const std::string& name, const std::vector<int64_t>& shape);
   // The whole GraphProto.
@@ -61,7 +61,7 @@ class OnnxBuilder {
 
   std::vector<Message> nodes_, constants_, inputs_, outputs_;
   std::set<std::string> names_;
-  std::map<std::string, std::string> constant_names_;  // asked for -> given
+  std::map<std::string, std::string> constant_names_;  // requested -> actual
 };
 
 }  // namespace radl::engine::exporter

@@ -1,4 +1,4 @@
-// Encoding of the few protobuf messages that we write (protobuf.dev/programming-guides/encoding).
+// Encodes the few protobuf messages that the exporters write (protobuf.dev/programming-guides/encoding).
 #pragma once
 
 #include <bit>

@@ -1,8 +1,8 @@
-// Where our parameters are ordered differently from PyTorch's.
+// Differences between the engine's and PyTorch's parameter order.
 //
-// We flatten a feature map as height, width, channels; PyTorch's nn.Flatten takes channels, height, width. So
-// what reads flattened features (linear layers, and norms in between) holds them in another order. Files with
-// PyTorch's names keep PyTorch's order, so that they load into the same model written with nn.Flatten.
+// The engine flattens a feature map as height, width, channels, PyTorch's nn.Flatten as channels, height,
+// width. So parameters that read flattened features (linear layers, norms in between) are ordered
+// differently. Files use PyTorch's names and order, so they load into the same model with nn.Flatten.
 #pragma once
 
 #include <vector>
@@ -19,8 +19,8 @@ struct Reorder {
   std::vector<int> from;  // PyTorch's position k holds our from[k]
 };
 
-// Only what differs. A group norm over flattened features groups other features than PyTorch's would; it is
-// left as it is.
+// Lists only the parameters that differ. Excludes group norms over flattened features: they group other
+// features than PyTorch's would.
 std::vector<Reorder> pytorch_order(const Graph& graph);
 
 }  // namespace radl::engine::exporter

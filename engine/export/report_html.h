@@ -1,4 +1,4 @@
-// A run's report.json (docs/training.md) as one HTML page: no script, no outside file, every text escaped.
+// Renders report.json (docs/training.md) as a self-contained HTML page without scripts. Escapes all text.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace radl::engine::exporter {
 
-// Corrupt, with `name`, when the text is no report; parts that it lacks are left out.
+// Corrupt, naming `name`: the text is not a report. Omits missing parts.
 Result<std::string> report_html(std::string_view report_json, const std::string& name);
 
-// Whether report_html() wrote it.
+// True if report_html() wrote the page.
 bool is_report_html(std::string_view page);
 
 }  // namespace radl::engine::exporter

@@ -19,7 +19,7 @@ struct TensorView {
   std::span<const float> values;  // product(shape) of them, row-major
 };
 
-// F32 tensors, in the order given, data aligned to 8 bytes; written atomically. Names must be unique.
+// Writes F32 tensors in the given order, aligned to 8 bytes, atomically. Names must be unique.
 Status write_safetensors(const std::string& path, std::span<const TensorView> tensors,
                          const std::map<std::string, std::string>& metadata);
 Result<std::string> encode_safetensors(std::span<const TensorView> tensors,
@@ -28,7 +28,7 @@ Result<std::string> encode_safetensors(std::span<const TensorView> tensors,
 struct StoredTensor {
   std::string name;
   std::vector<int64_t> shape;
-  std::vector<float> values;  // F64, F16, BF16 and integers are rounded to the nearest
+  std::vector<float> values;  // F64, F16, BF16 and integers are rounded to the nearest float
 };
 
 struct SafetensorsFile {
@@ -37,9 +37,9 @@ struct SafetensorsFile {
   const StoredTensor* find(std::string_view name) const;
 };
 
-// Refuses, as Corrupt with what is wrong: a header beyond 100 MB or the file, what safetensors_header.h
-// refuses, offsets out of bounds, overlapping or leaving holes, a size that differs from shape x type, a type
-// that it does not know.
+// Corrupt, with the reason: a header over 100 MB or larger than the file, anything that safetensors_header.h
+// rejects, offsets that are out of bounds, overlap or leave gaps, a size that differs from shape x type, or
+// an unknown type.
 Result<SafetensorsFile> parse_safetensors(std::string_view bytes, const std::string& name);
 Result<SafetensorsFile> read_safetensors(const std::string& path);
 

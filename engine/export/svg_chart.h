@@ -8,7 +8,7 @@ namespace radl::engine::exporter {
 
 struct Series {
   std::string name;
-  std::vector<std::pair<double, double>> points;  // not finite: a gap
+  std::vector<std::pair<double, double>> points;  // a non-finite value is a gap
 };
 
 struct Chart {
@@ -17,7 +17,7 @@ struct Chart {
   bool from_zero = false;
 };
 
-// "" when no series has two points.
+// "" if no series has two points.
 std::string svg_chart(const Chart& chart);
 
 }  // namespace radl::engine::exporter

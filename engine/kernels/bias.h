@@ -1,4 +1,4 @@
-// Sums over rows, shared by kernels that do not fuse them.
+// Row sums, shared by kernels that do not fuse them.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace radl::engine {
 
-// Per-channel sums and sums of squares of typed rows, in double, in an order that depends on the thread count
-// only.
+// Per-channel sums and sums of squares of typed rows, in double. Their order depends only on the thread
+// count.
 class ChannelSums {
  public:
   ChannelSums(Type type, int channels, int threads)
@@ -24,7 +24,7 @@ class ChannelSums {
   void run(const void* x, size_t rows, double* out);
 
  private:
-  static constexpr size_t kRows = 512;  // per fp32 partial sum
+  static constexpr size_t kRows = 512;  // rows per fp32 partial sum
   const ElementwiseKernels& kernels_;
   size_t element_;
   int channels_, threads_;

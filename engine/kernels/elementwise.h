@@ -1,9 +1,9 @@
-// Element-wise and per-channel kernels over NHWC rows: one source (simd/elementwise.inc), compiled for the
-// baseline, AVX2 and AVX-512, chosen once by elementwise(). "Rows" are positions, each with `channels`
+// Element-wise and per-channel kernels over NHWC rows. One source (simd/elementwise.inc) is compiled for
+// the baseline, AVX2 and AVX-512; elementwise() chooses once. "Rows" are positions, each with `channels`
 // values.
 //
-// Typed pointers are void: they hold float or bf16 elements, as the table's type says. All sums are fp32 over
-// the rows of one call; callers add calls up in double.
+// Typed pointers are void: they hold float or bf16 elements, by the table's type. Sums are fp32 over the
+// rows of one call; callers add the results of calls in double.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace radl::engine {
 
-// z = act(x * scale + shift + r): scale and shift per channel (both or neither null), r null or like x.
+// z = act(x * scale + shift + r). scale and shift: per channel, both or neither null; r: null or like x.
 struct PointwiseArgs {
   Act act = Act::None;
   float slope = 0;
@@ -23,13 +23,13 @@ struct PointwiseArgs {
   const float* shift = nullptr;
 };
 
-// d = dz * act'(pre-activation);  dx = a * d + b * x + e per channel (null: a is 1, b and e, both or neither,
-// are 0);  dr = d.
+// d = dz * act'(pre-activation);  dx = a * d + b * x + e per channel (null: a is 1; b and e are 0, both set
+// or both null);  dr = d.
 struct PointwiseGradient {
   const float *a = nullptr, *b = nullptr, *e = nullptr;
-  void* dx = nullptr;  // null: not wanted
+  void* dx = nullptr;  // null: not computed
   bool add_dx = false;
-  void* dr = nullptr;  // null: not wanted
+  void* dr = nullptr;  // null: not computed
   bool add_dr = false;
 };
 
@@ -44,12 +44,12 @@ struct ElementwiseKernels {
   // sum[c] += x, square[c] += x*x
   void (*channel_sums)(const void* x, size_t rows, int channels, float* sum, float* square);
   void (*pointwise)(const PointwiseArgs& args, size_t rows, const void* x, const void* r, void* z);
-  // sum[c] += d, sum_x[c] += d * (x - mean[c]); d is written to `d` (null: not; may be dz).
+  // sum[c] += d, sum_x[c] += d * (x - mean[c]). Also stores d in `d` unless null; may be the same as dz.
   void (*pointwise_sums)(const PointwiseArgs& args, size_t rows, const void* x, const void* r, const void* dz,
                          const float* mean, float* sum, float* sum_x, void* d);
   void (*pointwise_backward)(const PointwiseArgs& args, const PointwiseGradient& gradient, size_t rows,
                              const void* x, const void* r, const void* dz);
-  // One image; `index` [oh*ow*c] receives the window position of the maximum (the first of equals).
+  // One image; `index` [oh*ow*c] receives the window position of the maximum (the first if equal).
   void (*max_pool)(const PoolArgs& args, const void* x, void* y, uint8_t* index);
   void (*max_pool_backward)(const PoolArgs& args, const void* dy, const uint8_t* index, void* dx, bool add);
   void (*average_pool)(const PoolArgs& args, const void* x, void* y);
@@ -67,7 +67,7 @@ struct ElementwiseKernels {
   // Strided copy of rows: y[row * y_stride + c] (=|+=) x[row * x_stride + c]
   void (*copy_rows)(const void* x, size_t x_stride, void* y, size_t y_stride, size_t rows, int channels,
                     bool add);
-  // LayerNorm: each row by itself; saved gets mean and 1/deviation per row.
+  // LayerNorm of each row; saved receives mean and 1/deviation per row.
   void (*layer_norm)(const void* x, size_t rows, int channels, float eps, const float* gamma,
                      const float* beta, void* y, float* saved);
   // dgamma, dbeta += (may be null); dx (=|+=)
@@ -75,7 +75,7 @@ struct ElementwiseKernels {
                               const float* saved, float* dgamma, float* dbeta, void* dx, bool add);
 };
 
-// The best of this computer's tables for the type; `best` false gives the baseline one (tests compare them).
+// The best table for the type on this computer; the baseline table if `best` is false (for tests).
 const ElementwiseKernels& elementwise(Type type, bool best = true);
 
 }  // namespace radl::engine

@@ -1,5 +1,5 @@
-// Splitting work over the threads of a step: static shares, so that the same thread count gives the same
-// sums; or items whose results do not depend on who does them, each to the next thread that is free.
+// Divides work among the threads of a step: static shares, so that the same thread count gives the same sums;
+// or items, whose results do not depend on the thread, assigned dynamically.
 #pragma once
 
 #include <algorithm>
@@ -18,19 +18,19 @@ struct Share {
   size_t begin, end;
 };
 
-// The part of [0, count) that thread `t` of `threads` takes, in whole multiples of `grain`.
+// The part of [0, count) for thread `t` of `threads`, in multiples of `grain`.
 inline Share share_of(size_t count, int t, int threads, size_t grain = 1) {
   const size_t pieces = (count + grain - 1) / grain;
   const size_t begin = pieces * t / threads * grain, end = pieces * (t + 1) / threads * grain;
   return {std::min(begin, count), std::min(end, count)};
 }
 
-// Runs task(context, t) for t = 0 .. threads-1, t = 0 on the calling thread, the others on helpers that the
-// calling thread keeps for its life. Helpers spin a few microseconds for the next task and then sleep, so
-// that a machine with other work loses little. Allocates only when more helpers are wanted than before.
+// Runs task(context, t) for t = 0 .. threads-1: t = 0 on the calling thread, the others on helpers that
+// belong to the calling thread. Helpers spin for a few microseconds and then sleep, so that a busy machine
+// loses little. Allocates only if more helpers are needed than before.
 void run_on_threads(int threads, void (*task)(void* context, int t), void* context);
 
-// f(begin, end, thread) on each thread's share; threads without work are not called.
+// Calls f(begin, end, thread) with each thread's share. Skips threads without work.
 template <class F>
 void parallel_for(int threads, size_t count, size_t grain, F&& f) {
   if (threads <= 1 || count <= grain) {
@@ -52,7 +52,7 @@ void parallel_for(int threads, size_t count, size_t grain, F&& f) {
       &work);
 }
 
-// f(thread) on each thread.
+// Calls f(thread) on each thread.
 template <class F>
 void on_each_thread(int threads, F&& f) {
   if (threads <= 1) return f(0);
@@ -60,13 +60,13 @@ void on_each_thread(int threads, F&& f) {
       threads, [](void* context, int t) { (*static_cast<F*>(context))(t); }, &f);
 }
 
-// The items of a loop that nobody has taken yet. A thread takes those of its share in their order, so that
-// neighbours stay in its cache, then the last ones of others that are behind: one that the machine kept from
-// running delays the loop by an item, not by half of its share.
+// The untaken items of a loop. A thread takes the items of its own share in order, so that neighbors stay in
+// its cache, then the last items of threads that are behind. So a thread that the machine delays costs the
+// loop one item, not half of its share.
 class ItemsLeft {
  public:
   explicit ItemsLeft(int threads) : shares_(static_cast<size_t>(threads)) {}
-  // Before a loop, by one thread. Up to 2^32 items.
+  // Call before a loop, from one thread. Up to 2^32 items.
   void reset(size_t count) {
     const int threads = static_cast<int>(shares_.size());
     for (int t = 0; t < threads; ++t) {

@@ -1,4 +1,4 @@
-// What this machine can do at best, measured: the yardstick of a profile.
+// Measured peak performance of this machine, the reference for profiles.
 #pragma once
 
 #include "engine/tensor/buffer.h"
@@ -6,11 +6,11 @@
 namespace radl::engine {
 
 struct Peaks {
-  double gemm_flops = 0;  // flop/s of a matrix product (4096 x 1024 by 1024 x 1024), the best of our kernels
-  double bandwidth = 0;   // bytes/s of z = x + y over arrays that no cache holds
+  double gemm_flops = 0;  // flop/s of a matrix product (4096 x 1024 by 1024 x 1024) with the fastest kernel
+  double bandwidth = 0;   // bytes/s of z = x + y over arrays larger than all caches
 };
 
-// Takes about a second. The products have the type and run on so many threads.
+// Takes about a second. The products use this type and this many threads.
 Peaks measure_peaks(Type type, int threads);
 
 }  // namespace radl::engine

@@ -1,5 +1,5 @@
-// Scratch memory that all kernels of a network share, one piece a thread: only one kernel runs at a time, and
-// what it left there is still in the cache when the next one packs into it.
+// Scratch memory shared by all kernels of a network, one piece per thread. Only one kernel runs at a time,
+// and its memory is still in the cache when the next kernel packs into it.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace radl::engine {
 class Workspace {
  public:
   explicit Workspace(int threads) : threads_(threads) {}
-  // While layers are built: makes every thread's piece at least this large. Moves the memory.
+  // Call while layers are built: makes every thread's piece at least this large. Moves the memory.
   void reserve(size_t bytes_per_thread) {
     if (bytes_per_thread <= each_) return;
     each_ = (bytes_per_thread + 127) / 64 * 64;

@@ -1,4 +1,4 @@
-// The gradient that a convolution gives its input, set or added to what is there.
+// The input gradient of a convolution, which it sets or adds to.
 #pragma once
 
 #include "engine/kernels/conv.h"
@@ -16,7 +16,7 @@ class InputGradient {
     p.use(apart_);
   }
   bool wanted() const { return use_.tensor != nullptr; }
-  // `rows` of the kernel, of n examples.
+  // `rows` of the kernel, for n examples.
   void run(ConvKernel& kernel, int n, int rows, const void* dy, int threads) const {
     if (!apart_) return kernel.backward_data(rows, dy, use_.tensor->data, use_.add);
     kernel.backward_data(rows, dy, apart_->data, false);
@@ -29,7 +29,7 @@ class InputGradient {
 
  private:
   GradientUse use_;
-  Tensor* apart_ = nullptr;  // where it lands before it is added
+  Tensor* apart_ = nullptr;  // receives the gradient before it is added
 };
 
 }  // namespace radl::engine

@@ -1,5 +1,5 @@
-// An operation of the planned network: one or several fused layers, forward and backward over tensors whose
-// memory is planned before the first step. Calls allocate nothing.
+// An operation of the planned network: one or several fused layers, forward and backward over tensors in
+// preplanned memory. Calls allocate nothing.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@
 
 namespace radl::engine {
 
-// [batch, h, w, c], bound to its place in the arena by the memory plan.
+// [batch, h, w, c]. The memory plan binds it to a position in the arena.
 struct Tensor {
   Shape shape;
   Type type = Type::F32;
   bool wants_gradient = false;
-  Tensor* gradient = nullptr;  // once the backward pass is planned
+  Tensor* gradient = nullptr;  // set when the backward pass is planned
   bool gradient_written = false;
   size_t bytes = 0;           // for the largest batch
-  int first = -1, last = -1;  // times between which its content matters (memory_plan.h)
+  int first = -1, last = -1;  // the period in which its content is needed (memory_plan.h)
   size_t offset = 0;
   std::byte* data = nullptr;
 
@@ -33,7 +33,7 @@ struct Tensor {
   std::byte* row(size_t i) const { return data + i * shape.c * size_of(type); }
 };
 
-// What one call works on.
+// The arguments of one call.
 struct StepContext {
   int n = 0;
   bool training = false;
@@ -44,21 +44,21 @@ struct StepContext {
   float* statistics = nullptr;
 };
 
-// A gradient to be written: set by its first writer, added to by the others.
+// A gradient to write: its first writer sets it, the others add to it.
 struct GradientUse {
-  Tensor* tensor = nullptr;  // null: nobody wants it
+  Tensor* tensor = nullptr;  // null: not needed
   bool add = false;
 };
 
-// Gives out tensors and records when each is used; the times are the planner's business.
+// Hands out tensors and records when each is used; it defines the times.
 class Planner {
  public:
   virtual ~Planner() = default;
   virtual Tensor* make(Shape shape, Type type) = 0;
-  // The content is read or written by the operation being planned, now (forward or backward).
+  // The operation being planned reads or writes the content now (forward or backward).
   virtual void use(Tensor* tensor) = 0;
-  // While planning backward: where to put the gradient of `of`. With `over`, the first writer may take that
-  // tensor's memory (the operation reads an element there before it writes the same element).
+  // For planning backward: the destination of the gradient of `of`. The first writer may reuse the memory of
+  // `over`, if given (the operation reads an element there before it writes the same element).
   virtual GradientUse gradient(Tensor* of, Tensor* over = nullptr) = 0;
 };
 
@@ -73,23 +73,23 @@ struct OpSettings {
 class Op {
  public:
   virtual ~Op() = default;
-  // Called once, in forward order, then plan_backward in reverse order (training only).
+  // Called once in forward order; then plan_backward in reverse order (training only).
   virtual void plan_forward(Planner& planner) = 0;
   virtual void plan_backward(Planner& planner) = 0;
   virtual void forward(const StepContext& s) = 0;
   virtual void backward(const StepContext& s) = 0;
-  // Master weights changed: refresh packed copies.
+  // The master weights changed: refreshes packed copies.
   virtual void refresh(const StepContext&) {}
   virtual size_t memory_bytes() const { return 0; }
-  // Chosen kernel and why; empty for element-wise work.
+  // The chosen kernel and the reason; empty for element-wise operations.
   virtual std::string kernel() const { return ""; }
-  // Of the forward and the backward pass, per example; as of a plain convolution or matrix product.
+  // Of the forward and backward pass, per example, counted as for a plain convolution or matrix product.
   virtual double flop() const { return 0; }
   virtual double backward_flop() const { return 2 * flop(); }
 
   std::string name;  // of its layers: "layer1.0.bn1+relu"
   std::vector<size_t>
-      parameters;  // numbers in Graph::parameters; backward() writes their gradients, and no other does
+      parameters;  // numbers in Graph::parameters; only this backward() writes their gradients
 };
 
 }  // namespace radl::engine

@@ -1,5 +1,5 @@
-// The operations, one maker each. `p` names parameters by their offset in the flat buffers, -1 for absent
-// ones.
+// Factory functions for the operations. `p` refers to parameters by offset in the flat buffers; -1 if
+// absent.
 #pragma once
 
 #include "common/status.h"
@@ -14,16 +14,16 @@ std::unique_ptr<Op> make_input_op(Tensor* out, const OpSettings& settings);
 std::unique_ptr<Op> make_convert_op(Tensor* in, Tensor* out, const OpSettings& settings);
 
 struct ConvSpec {
-  ConvGeometry geometry;     // of the largest batch
+  ConvGeometry geometry;     // for the largest batch
   int rows_per_example = 1;  // geometry.n = batch * rows_per_example (linear layers per token)
   int64_t weight = -1, bias = -1;
   bool frozen = false;      // its weights
-  bool bias_trains = true;  // has a bias that is not frozen
-  bool pool = false;        // the output is the largest of each 2x2; only where conv_op_pools()
+  bool bias_trains = true;  // it has a bias that is not frozen
+  bool pool = false;        // the output is the maximum of each 2x2; only if conv_op_pools()
 };
 class ConvOp : public Op {
  public:
-  // Asks for the per-channel sums of the output (2 * channels doubles); false when its kernel cannot give
+  // Requests the per-channel sums of the output (2 * channels doubles). False if the kernel cannot compute
   // them.
   virtual bool collect_sums(double* sums) = 0;
 };
@@ -31,7 +31,7 @@ bool conv_op_pools(const ConvSpec& spec, const Tensor& in, const OpSettings& set
 Result<std::unique_ptr<ConvOp>> make_conv_op(const ConvSpec& spec, Tensor* in, Tensor* out,
                                              const OpSettings& settings);
 
-// z = act(x + residual); no residual: null.
+// z = act(x + residual); residual may be null.
 struct PointwiseSpec {
   Act act = Act::None;
   float slope = 0;
@@ -44,9 +44,9 @@ struct BatchNormSpec {
   PointwiseSpec pointwise;
   float eps = 0, momentum = 0;
   int64_t gamma = -1, beta = -1, running_mean = -1, running_var = -1;
-  bool frozen = false;  // uses the running statistics in training too and changes neither them nor itself
+  bool frozen = false;  // uses the running statistics in training too; never updates them or itself
 };
-// `producer`: the convolution that writes x, if one does.
+// `producer`: the convolution that writes x, if any.
 std::unique_ptr<Op> make_batch_norm_op(const BatchNormSpec& spec, Tensor* x, Tensor* residual, Tensor* z,
                                        ConvOp* producer, const OpSettings& settings);
 
@@ -59,7 +59,7 @@ std::unique_ptr<Op> make_dropout_op(float rate, int layer, Tensor* in, Tensor* o
 std::unique_ptr<Op> make_sum_op(std::vector<Tensor*> in, Tensor* out, const OpSettings& settings);
 std::unique_ptr<Op> make_concat_op(std::vector<Tensor*> in, Tensor* out, const OpSettings& settings);
 
-// The variance from the mean and the mean of squares. A rounding error below 0 is 0; a NaN stays one.
+// Variance from the mean and the mean of squares. Clamps negative rounding errors to 0; keeps NaN.
 inline double variance_of(double mean, double mean_square) {
   const double variance = mean_square - mean * mean;
   return variance < 0 ? 0 : variance;
@@ -76,7 +76,7 @@ std::unique_ptr<Op> make_layer_norm_op(const NormSpec& spec, Tensor* in, Tensor*
 std::unique_ptr<Op> make_group_norm_op(const NormSpec& spec, Tensor* in, Tensor* out,
                                        const OpSettings& settings);
 
-// The indices are read from the batch's values (the model's input).
+// Reads the indices from the batch's values (the model's input).
 std::unique_ptr<Op> make_embedding_op(int vocabulary, int64_t weight, Tensor* out,
                                       const OpSettings& settings);
 std::unique_ptr<Op> make_position_op(int64_t weight, Tensor* in, Tensor* out, const OpSettings& settings);

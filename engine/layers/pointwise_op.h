@@ -1,5 +1,5 @@
-// z = act(x * scale + shift + residual), each part optional: what addition, activation and batch
-// normalisation share.
+// z = act(x * scale + shift + residual), each part optional: base of addition, activation and batch
+// normalization.
 #pragma once
 
 #include "engine/layers/ops.h"
@@ -15,13 +15,13 @@ class PointwiseOp : public Op {
   void backward(const StepContext& s) override { backward_rows(s, arguments(), {}, r_); }
 
  protected:
-  // Per channel; null: 1 and 0.
+  // Per channel; null means 1 and 0.
   virtual const float* scale() const { return nullptr; }
   virtual const float* shift() const { return nullptr; }
   PointwiseArgs arguments() const { return {spec_.act, spec_.slope, x_->shape.c, scale(), shift()}; }
   void forward_rows(const StepContext& s);
-  // Writes the gradients of x and of the residual; `per_channel` has a, b and e. `residual` is what the
-  // activation saw (null: it is applied already).
+  // Writes the gradients of x and of the residual; `per_channel` has a, b and e. `residual` is the
+  // activation's other input (null if already applied).
   void backward_rows(const StepContext& s, const PointwiseArgs& args, PointwiseGradient per_channel,
                      const Tensor* residual);
 

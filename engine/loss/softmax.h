@@ -7,8 +7,8 @@
 
 namespace radl::engine {
 
-// logits [n, classes], labels from 0 to classes - 1; the gradient of the mean loss into `gradient` (null: not
-// wanted). Evaluated in double, the same for every thread count.
+// logits [n, classes], labels 0 to classes - 1. Stores the gradient of the mean loss in `gradient` unless
+// null. Computes in double, with the same result for every thread count.
 StepResult softmax_cross_entropy(const float* logits, const int32_t* labels, int n, int classes,
                                  float smoothing, float* gradient);
 

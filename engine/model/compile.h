@@ -1,5 +1,5 @@
-// From layers to operations: choosing element types, fusing normalisation, residual and activation, joining
-// views.
+// Compiles layers to operations: chooses element types, fuses normalization, residual and activation, and
+// joins views.
 #pragma once
 
 #include <memory>
@@ -13,12 +13,12 @@ namespace radl::engine {
 
 struct Compiled {
   std::vector<std::unique_ptr<Op>> ops;
-  Tensor* input = nullptr;   // null when the first layer reads the batch itself
+  Tensor* input = nullptr;   // null if the first layer reads the batch itself
   Tensor* logits = nullptr;  // fp32
 };
 
-// Operations in forward order; tensors come from `plan`. Activations have `type`, the last linear layer is
-// fp32.
+// Returns operations in forward order, with tensors from `plan`. Activations have `type`; the last linear
+// layer is fp32.
 Result<Compiled> compile(const Graph& graph, Type type, const OpSettings& settings, MemoryPlan& plan);
 
 }  // namespace radl::engine

@@ -1,4 +1,4 @@
-// The convolution that a Conv or Linear layer is: a linear layer is a 1x1 convolution over rows.
+// The convolution of a Conv or Linear layer: a linear layer is a 1x1 convolution over rows.
 #pragma once
 
 #include "engine/kernels/conv_geometry.h"

@@ -1,5 +1,5 @@
-// One memory plan per model: every tensor gets a place in one arena, and tensors whose lives do not overlap
-// share it.
+// Memory plan of a model: every tensor gets a position in one arena, and tensors with disjoint lifetimes
+// share memory.
 #pragma once
 
 #include <deque>
@@ -8,8 +8,8 @@
 
 namespace radl::engine {
 
-// Time runs over the forward operations 0 .. F-1 to the loss at F and, in training, back over F+1 .. 2F; a
-// tensor lives from its first use to its last.
+// Time covers the forward operations 0 .. F-1, the loss at F and, in training, the backward operations F+1 ..
+// 2F. A tensor lives from its first use to its last.
 class MemoryPlan : public Planner {
  public:
   explicit MemoryPlan(int batch) : batch_(batch) {}
@@ -18,14 +18,14 @@ class MemoryPlan : public Planner {
   Tensor* make(Shape shape, Type type) override;
   void use(Tensor* tensor) override;
   GradientUse gradient(Tensor* of, Tensor* over = nullptr) override;
-  // Bytes of the tensors that the operation at `time` uses, each once, for the largest batch.
+  // Bytes of the tensors that the operation at `time` uses, each counted once, for the largest batch.
   double touched(int time) const {
     return static_cast<size_t>(time) < touched_.size() ? touched_[static_cast<size_t>(time)] : 0;
   }
-  // Keeps a tensor from `time_` on until the end, whatever uses it (the logits).
+  // Keeps a tensor from `time_` to the end, regardless of its uses (the logits).
   void keep(Tensor* tensor);
 
-  // Places all tensors; returns the arena's size in bytes.
+  // Assigns positions to all tensors. Returns the arena's size in bytes.
   size_t place();
   void bind(std::byte* arena);
 

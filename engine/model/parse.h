@@ -1,4 +1,4 @@
-// Inner interface of the model parser: one line of text as words, and the graph being built.
+// Internal interface of the model parser: a line of text as words, and the graph being built.
 #pragma once
 
 #include <functional>
@@ -16,17 +16,17 @@ struct ModelLine {
   int number = 0;
   std::string name;  // may be empty
   std::string kind;
-  std::vector<std::string> args;               // what stands without '='
+  std::vector<std::string> args;               // words without '='
   std::map<std::string, std::string> options;  // KEY=VALUE
   std::vector<std::string> from;
 };
 
 constexpr size_t kLongestName = 256;
-// A name of a layer, a saved place or the model.
+// A name of a layer, a saved position or the model.
 bool valid_name(std::string_view name);
 
-// Calls f for every line of the text in order, with repeats unrolled. Errors name the line; memory and time
-// are bounded by the text's size and 20000 lines, whatever the text says.
+// Calls f for every line in order, with repeats unrolled. Errors name the line. Memory and time are bounded
+// by the text's size and 20000 lines for any text.
 Status for_each_line(std::string_view text, const std::function<Status(const ModelLine&)>& f);
 
 class GraphBuilder {
@@ -48,7 +48,7 @@ class GraphBuilder {
   std::map<std::string, int> saved_;  // save NAME
 };
 
-// Fills a layer's attributes and output shape from the line; errors carry no line number.
+// Sets a layer's attributes and output shape from the line. Errors have no line number.
 Status read_layer(const ModelLine& line, const std::vector<Shape>& inputs, int classes, Layer& layer);
 
 }  // namespace radl::engine

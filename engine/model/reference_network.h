@@ -1,4 +1,4 @@
-// A graph executed in plain loops, layer by layer: the oracle of the planned network, in float or in double
+// A graph executed layer by layer in plain loops: the reference for the planned network, in float or double
 // (numerical gradient checks need double). Slow and simple; `--kernels ref` runs it.
 #pragma once
 
@@ -14,15 +14,15 @@ class ReferenceNetwork {
   ReferenceNetwork(const Graph& graph, uint64_t seed, float label_smoothing)
       : graph_(graph), seed_(seed), smoothing_(label_smoothing) {}
 
-  // Mean loss and hits; with `training`, batch statistics and dropout are used and running statistics
-  // updated. `statistics` and `parameters` are the flat buffers of the graph's layout.
+  // Mean loss and hits. With `training`, uses batch statistics and dropout and updates running statistics.
+  // `statistics` and `parameters` are the flat buffers of the graph's layout.
   StepResult forward(std::span<const T> images, std::span<const int32_t> labels, int n, bool training,
                      uint64_t step, std::span<const T> parameters, std::span<T> statistics);
   // After forward() with training: gradients += d mean loss / d parameters.
   void backward(std::span<const int32_t> labels, std::span<T> gradients);
 
-  // From now on the layers' outputs (but the last one's) and the gradients of outputs are rounded to bf16, as
-  // a network of that precision stores them: what rounding alone changes.
+  // Rounds the layers' outputs (except the last) and the outputs' gradients to bf16 from now on, as a network
+  // of that precision stores them: shows the effect of rounding alone.
   void round_to_bf16() { rounds_ = true; }
 
   const std::vector<T>& logits() const { return values_.back(); }

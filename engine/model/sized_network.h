@@ -7,9 +7,9 @@
 
 namespace radl::engine {
 
-// A network for images of shape `full` that also trains on images of the shapes `smaller`: which of them
-// a batch is of follows from its number of values. Everything but forward_backward() is about `full`. Invalid
-// when the model cannot take a size, or has other weights for it (a linear layer over all positions).
+// A network for images of shape `full` that also trains on the shapes `smaller`; the number of values of a
+// batch determines its shape. All functions except forward_backward() refer to `full`. Invalid: the model
+// does not support a size, or has other weights for it (a linear layer over all positions).
 Result<std::unique_ptr<Network>> build_sized_network(const std::string& model, InputShape full,
                                                      const std::vector<InputShape>& smaller, int classes,
                                                      const BuildOptions& options);

@@ -1,4 +1,4 @@
-// What the optimizers share: the range that they own cut into runs that are treated alike, and threads.
+// Base of the optimizers: splits their range into runs with equal settings, and into threads.
 #pragma once
 
 #include <algorithm>
@@ -18,11 +18,11 @@ class OptimizerBase : public Optimizer {
   void set_steps(uint64_t steps) override { steps_ = steps; }
 
  protected:
-  // The factor on the gradient: the caller's, less when the norm is clipped.
+  // The factor for the gradient: the caller's, or less if the norm is clipped.
   float gradient_factor(std::span<const float> gradients, float scale) const {
     return config_.clip > 0 ? clipped(config_.clip, norm2(gradients) * scale, scale) : scale;
   }
-  // Calls f(begin, end, run) over disjoint pieces, in parallel: elements do not depend on each other.
+  // Calls f(begin, end, run) for disjoint pieces in parallel; elements are independent of each other.
   template <class F>
   void for_pieces(F&& f) const {
     const int threads = size_ < 65536 ? 1 : std::max(1, config_.threads);

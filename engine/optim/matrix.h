@@ -1,8 +1,8 @@
-// Products of dense fp32 matrices, row by row in memory, for optimizers.
+// Products of dense row-major fp32 matrices, for optimizers.
 //
-// Every element is one sum over the inner index in rising order, a product and its addition rounded once
-// (fused): the same bits on every machine and with any number of threads, as replicated updates need it. A
-// processor without fused instructions has them from libm, which is slow.
+// Every element is one sum over the inner index in ascending order with fused multiply-add (a single
+// rounding). So the bits are the same on every machine and with any number of threads, as replicated updates
+// require. On processors without FMA, libm emulates it, which is slow.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +15,9 @@ struct ProductShape {
 
 // c (rows x columns) = a (rows x inner) * b (inner x columns).
 void multiply(ProductShape shape, const float* a, const float* b, float* c, int threads);
-// c (n x n) = a * a where a (n x n) is symmetric: half is computed, and mirrored.
+// c (n x n) = a * a for a symmetric a (n x n): computes half and mirrors it.
 void square_symmetric(size_t n, const float* a, float* c, int threads);
-// c (rows x rows) = a * its transpose, of a (rows x columns); half is computed, and mirrored.
+// c (rows x rows) = a * transpose(a) for a (rows x columns): computes half and mirrors it.
 void multiply_by_own_transpose(size_t rows, size_t columns, const float* a, float* c, int threads);
 // out (columns x rows) from in (rows x columns).
 void transpose(const float* in, size_t rows, size_t columns, float* out);

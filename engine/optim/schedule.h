@@ -1,4 +1,4 @@
-// Learning-rate schedules: a pure function of how far training is.
+// Learning-rate schedules: pure functions of training progress.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ struct ScheduleConfig {
   float peak = 0.1f;              // the highest learning rate
   float start = 0;                // one_cycle, linear and warm-up: the rate at step 0, as a fraction of peak
   float final = 0;                // the rate at the end, as a fraction of peak
-  float warmup = 0;               // fraction of training in which the rate rises from start to peak
-  std::vector<float> milestones;  // step: fractions of training, rising ({0.5, 0.75})
+  float warmup = 0;               // fraction of training during which the rate rises from start to peak
+  std::vector<float> milestones;  // step: fractions of training, ascending ({0.5, 0.75})
   float gamma = 0.1f;             // step: factor at each milestone
 };
 

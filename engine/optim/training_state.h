@@ -1,5 +1,5 @@
-// The complete state of a run between two updates: what a checkpoint holds, what members start from, what a
-// server hands out and takes over.
+// The complete state of a run between two updates: stored in checkpoints, distributed to members, and
+// exchanged with servers.
 #pragma once
 
 #include <algorithm>
@@ -13,11 +13,11 @@
 namespace radl::engine {
 
 struct TrainingState {
-  uint64_t next = 0;                                // first batch that was never given out
-  std::vector<uint64_t> again;                      // batches before `next` that are in no update
+  uint64_t next = 0;                                // the first batch that was never assigned
+  std::vector<uint64_t> again;                      // batches before `next` that are not in any update
   uint64_t version = 0;                             // updates applied
-  std::vector<float> weights, statistics, average;  // average: empty before the first update that counts
-  uint64_t averaged = 0;                            // updates in it
+  std::vector<float> weights, statistics, average;  // average: empty before the first averaged update
+  uint64_t averaged = 0;                            // updates in the average
   uint64_t optimizer_steps = 0;
   std::vector<std::vector<float>> optimizer;  // momenta and other slots, each as long as `weights`
 
@@ -26,25 +26,25 @@ struct TrainingState {
   friend bool operator==(const TrainingState&, const TrainingState&) = default;
 };
 
-// The parameters [first, end) and what belongs to them; statistics and batches only with the first of them.
+// The parameters [first, end) and their state. Statistics and batches only with the first part.
 TrainingState part_of(const TrainingState& whole, uint64_t first, uint64_t end);
-// Puts such a part in its place in `whole`, whose weights have their size; the part with first == 0 comes
-// first. It decides whether the whole has averages: parts taken one after another may be of the updates
-// before and after averaging began. A part without averages then stands in with its weights. Corrupt if the
-// part does not have the length of its place.
+// Copies such a part into `whole`, whose weights already have their size. Start with the part at first ==
+// 0: it determines whether the whole has averages. Later parts may have been taken before or after
+// averaging began; a part without averages contributes its weights instead. Corrupt: the part's length does
+// not match.
 Status put_part(TrainingState part, uint64_t first, uint64_t end, TrainingState& whole);
 
-// The places of a state in something that trains.
+// The buffers of something that trains, as a state sees them.
 struct Trainee {
   std::span<float> weights, statistics;
   Optimizer& optimizer;
   WeightAverage& average;
 
-  // Vectors of the optimizer in a state: those after them belong to a strategy (a velocity).
+  // The optimizer's vectors in a state; those after them belong to a strategy (a velocity).
   size_t vectors() const { return weights.empty() ? 0 : optimizer.state().size() / weights.size(); }
-  // All but which batches are done. `version` is the optimizer's steps.
+  // Captures everything except which batches are done. `version` is the optimizer's steps.
   TrainingState capture() const;
-  // Corrupt when a size does not fit; then nothing is changed.
+  // Corrupt: a size does not match; nothing is changed.
   Status restore(const TrainingState& from) const;
 };
 

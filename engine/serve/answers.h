@@ -1,4 +1,4 @@
-// What the server answers, as text.
+// The server's responses, as text.
 #pragma once
 
 #include <span>
@@ -12,13 +12,13 @@ namespace radl::engine::serve {
 
 using httpd::Answer;
 
-// With Retry-After if it is 503.
+// Adds Retry-After for 503.
 Answer error_answer(int status, const std::string& text);
-// 413 for Quota (too much for one request), 503 for Retry (too much at the moment), else 400.
+// 413 for Quota (request too large), 503 for Retry (overloaded), otherwise 400.
 Answer error_answer(const Status& status);
 Answer health_answer(const exporter::Bundle& bundle);
 Answer predictions_answer(const exporter::Bundle& bundle, std::span<const Prediction> predictions);
-// At most so many bytes are predictions_answer's.
+// Upper limit of the size of predictions_answer().
 size_t predictions_bytes(const exporter::Bundle& bundle, size_t images);
 
 }  // namespace radl::engine::serve

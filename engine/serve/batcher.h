@@ -1,4 +1,4 @@
-// Gathers images of concurrent requests into batches for one predictor.
+// Combines images of concurrent requests into batches for one predictor.
 #pragma once
 
 #include <condition_variable>
@@ -16,9 +16,9 @@ namespace radl::engine::serve {
 class Batcher {
  public:
   Batcher(std::unique_ptr<Predictor> predictor, double wait_seconds, size_t queue);
-  ~Batcher();  // what was submitted is answered first
+  ~Batcher();  // answers everything submitted first
 
-  // One future an image; empty when there is no room for all of them.
+  // Returns one future per image; empty if there is no room for all of them.
   std::vector<std::future<Prediction>> submit(std::vector<std::vector<uint8_t>> images);
   const Predictor& predictor() const { return *predictor_; }
 

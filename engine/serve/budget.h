@@ -1,4 +1,4 @@
-// An amount (bytes, places) that all requests share. What a request takes is given back when its charge ends.
+// A shared limit (bytes, slots) for all requests. A request's share is returned when its charge is destroyed.
 #pragma once
 
 #include <condition_variable>
@@ -27,7 +27,7 @@ class Budget {
       return *this;
     }
     ~Charge() { release(); }
-    // Takes more of the same budget; false: there is no room.
+    // Takes more from the same budget; false if there is not enough.
     [[nodiscard]] bool grow(uint64_t amount);
     void release();
 
@@ -36,11 +36,11 @@ class Budget {
     uint64_t amount_ = 0;
   };
 
-  // Now or not at all.
+  // Succeeds immediately or not at all.
   std::optional<Charge> try_take(uint64_t amount);
-  // In the order of asking, when there is room; not after `until`, after close(), or if it can never fit.
+  // Waits for room in the order of calls. Fails after `until`, after close(), or if `amount` never fits.
   std::optional<Charge> take(uint64_t amount, SteadyClock::time_point until);
-  // Nobody waits any more.
+  // Ends all waits.
   void close();
   uint64_t capacity() const { return capacity_; }
 
@@ -53,7 +53,7 @@ class Budget {
   std::mutex mutex_;
   std::condition_variable changed_;
   uint64_t used_ = 0;
-  std::list<char> waiting_;  // one element for each that waits, the first in front
+  std::list<char> waiting_;  // one element per waiter, in order
   bool closed_ = false;
 };
 

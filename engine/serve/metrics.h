@@ -1,4 +1,4 @@
-// Counters of the server in Prometheus' text format (prometheus.io/docs/instrumenting/exposition_formats).
+// The server's counters in Prometheus' text format (prometheus.io/docs/instrumenting/exposition_formats).
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ class Metrics {
                                                      0.05,  0.1,    0.25,  1,    5};
   mutable std::mutex mutex_;
   std::map<std::pair<std::string, int>, uint64_t> requests_;
-  std::array<uint64_t, kBounds.size() + 1> buckets_{};  // of /predict, by seconds
+  std::array<uint64_t, kBounds.size() + 1> buckets_{};  // /predict requests by duration in seconds
   double seconds_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Predictions for images of any size and kind: what `predict` and `serve` stand on.
+// Predictions for images of any size and format, used by `predict` and `serve`.
 #pragma once
 
 #include <memory>
@@ -20,17 +20,17 @@ struct Prediction {
   int best = 0;
 };
 
-// One at a time: not thread-safe (it owns one network).
+// Not thread-safe: it owns one network.
 class Predictor {
  public:
-  // `flip`: also the mirrored image, logits averaged (test-time augmentation).
+  // `flip`: averages the logits with those of the mirrored image (test-time augmentation).
   static Result<std::unique_ptr<Predictor>> create(const exporter::Bundle& bundle,
                                                    const BuildOptions& options, bool flip = false);
 
-  // PNG or JPEG bytes to what the network takes (scaled, centre cut). Corrupt says what is wrong. The limits'
-  // channels are those of the network.
+  // Converts PNG or JPEG bytes to the network's input (scaled, center-cropped). Corrupt explains the error.
+  // Uses the network's channels instead of the limits'.
   Result<std::vector<uint8_t>> decode(std::string_view bytes, data::DecodeLimits limits = {}) const;
-  // Images as decode() gives them, at most batch_size() of them.
+  // Images as returned by decode(), at most batch_size() of them.
   std::vector<Prediction> predict(std::span<const std::vector<uint8_t>> images);
 
   const exporter::Bundle& bundle() const { return bundle_; }

@@ -1,4 +1,4 @@
-// The images in the body of a request.
+// Extracts the images from a request's body.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace radl::engine::serve {
 
-// The files' bytes: the body itself, or, of a JSON object, what "image" or "images" hold as base64. Memory:
-// the body, and at most three quarters of it again. Invalid says what is wrong; Quota: more than `most`
-// images.
+// Returns the files' bytes: the body itself or, for a JSON object, the base64 data in "image" or "images".
+// Uses the body's memory and at most three quarters of it in addition. Invalid explains the error. Quota:
+// more than `most` images.
 Result<std::vector<std::string>> images_in(std::string body, size_t most);
 
 }  // namespace radl::engine::serve

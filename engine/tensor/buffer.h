@@ -1,4 +1,4 @@
-// Aligned memory that is allocated once, and element types.
+// Aligned memory with a fixed size, and element types.
 #pragma once
 
 #include <bit>
@@ -20,14 +20,14 @@ struct bf16 {
 inline float to_float(bf16 x) { return std::bit_cast<float>(static_cast<uint32_t>(x.bits) << 16); }
 inline float to_float(float x) { return x; }
 
-// Round to nearest even; a NaN stays one.
+// Rounds to nearest even; keeps NaN.
 inline bf16 to_bf16(float x) {
   const uint32_t u = std::bit_cast<uint32_t>(x);
   if ((u & 0x7fffffff) > 0x7f800000) return {static_cast<uint16_t>((u >> 16) | 0x40)};
   return {static_cast<uint16_t>((u + 0x7fff + ((u >> 16) & 1)) >> 16)};
 }
 
-// 64-byte aligned, zeroed bytes (4 KiB aligned and backed by huge pages where large).
+// Zeroed bytes, aligned to 64 bytes (large buffers: to 4 KiB, with huge pages).
 class Buffer {
  public:
   Buffer() = default;
@@ -47,7 +47,7 @@ class Buffer {
   size_t size_ = 0;
 };
 
-// Memory that this process can still take: what the machine and its control group have left, in bytes.
+// Memory still available to this process, limited by the machine and its control group, in bytes.
 size_t available_memory();
 
 }  // namespace radl::engine

@@ -1,4 +1,4 @@
-// Asking for memory before it is taken.
+// Checks for free memory before allocation.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace radl::engine {
 
-// Quota, with both numbers, when less than `bytes` is free; `what` is what needs them.
+// Quota, with both numbers, if less than `bytes` is free; `what` names the purpose.
 Status check_memory(size_t bytes, const std::string& what);
 
 }  // namespace radl::engine

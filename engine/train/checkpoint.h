@@ -1,11 +1,11 @@
-// Checkpoints: everything a run needs to go on as if it had not been interrupted, in one file.
+// Checkpoints: everything a run needs to continue as if it had not been interrupted, in one file.
 //
-// A file "step-00000390.ckpt" holds a line of magic, a JSON header, the numbers and a SHA-256 over all of it.
-// It is written under another name, synced and renamed: a kill at any write leaves the checkpoints that were
-// there, and a file under its final name is whole. Older ones than the last `keep` are removed afterwards.
+// A file "step-00000390.ckpt" holds a magic line, a JSON header, the numbers and a SHA-256 of all of it. It
+// is written under another name, synced and renamed: a kill at any write leaves the existing checkpoints
+// intact. A file with its final name is complete. Afterwards, all but the last `keep` are removed.
 //
-// A run that begins anew where checkpoints are is run 2, and so on: a file "run" says so before its first
-// step, and its files are named "run-0002-step-00000390.ckpt". Only those of the last run are gone on from.
+// A run that starts over where checkpoints exist is run 2, and so on: a file "run" records that first, and
+// its files are named "run-0002-step-00000390.ckpt". Training resumes only from checkpoints of the last run.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +24,10 @@ namespace radl::engine {
 struct Checkpoint : TrainingState {
   std::string settings;  // resume_settings() of train/job.h
   std::string model;     // canonical text of the model
-  std::string numbers;   // JSON of what the report needs to go on: curves, best accuracy, seconds
+  std::string numbers;   // JSON state of the report: curves, best accuracy, seconds
 };
 
-// The file operations that writing needs. Tests put one in that stops at the n-th.
+// File operations for writing. Tests use one that stops at the n-th.
 class Disk {
  public:
   virtual ~Disk() = default;
@@ -41,27 +41,27 @@ class Disk {
   virtual Status remove(const std::string& path);
 };
 
-// Writes it and removes old ones; returns the file's path. Invalid when a number in it is not finite.
+// Writes a checkpoint and removes old ones. Returns its path. Invalid: it contains a non-finite number.
 Result<std::string> save_checkpoint(const std::string& directory, const Checkpoint& checkpoint, int keep,
                                     Disk& disk);
 
-// The next run begins anew: the checkpoints in the directory are no longer gone on from. Returns how many
-// they are; with none it writes nothing.
+// Makes the next run start over: the existing checkpoints are no longer resumed from. Returns their number;
+// writes nothing if it is 0.
 Result<size_t> begin_anew(const std::string& directory);
 
-// For a full disk: removes all checkpoints but the newest whole one, and returns its path; "" when there is
-// none, and then nothing is removed. `removed`: how many were.
+// For a full disk: removes all checkpoints but the newest complete one, and returns its path. If there is
+// none, removes nothing and returns "". `removed`: number of removed files.
 std::string make_room(const std::string& directory, Disk& disk, size_t& removed);
 
-// Corrupt says what does not fit.
+// Corrupt: explains the inconsistency.
 Result<Checkpoint> load_checkpoint(const std::string& path);
 
-// The last run's newest checkpoint that is whole; nothing when there is none. Damaged ones are passed over
-// and told to `skipped`.
+// The newest complete checkpoint of the last run; nullopt if there is none. Skips damaged ones and reports
+// them to `skipped`.
 Result<std::optional<Checkpoint>> load_latest(const std::string& directory,
                                               const std::function<void(const Status&)>& skipped = {});
 
-// Their files, those of all runs, oldest first.
+// The files of all runs' checkpoints, oldest first.
 std::vector<std::string> list_checkpoints(const std::string& directory);
 
 }  // namespace radl::engine

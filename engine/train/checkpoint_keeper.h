@@ -1,4 +1,4 @@
-// The checkpoints of a running job: written when there is room for them, and given up before the model is.
+// The checkpoints of a running job. Writes them while disk space lasts; the model has priority.
 #pragma once
 
 #include <string>
@@ -10,18 +10,18 @@ namespace radl::engine {
 
 class CheckpointKeeper {
  public:
-  // `directory`: "" where none are written; `keep`: how many.
+  // `directory`: "" to write none; `keep`: how many to keep.
   CheckpointKeeper(std::string directory, int keep, Progress& progress)
       : directory_(std::move(directory)), keep_(keep), progress_(progress) {}
 
-  // Leaves the checkpoints that are there to the run before, and says so in a warning.
+  // Leaves existing checkpoints to the previous run, with a warning.
   Status begin_anew();
-  // Its path. Quota, after a warning: the disk is full, although all but the last whole one have made way;
-  // the text says which is kept.
+  // Returns the path. Quota, after a warning: the disk is full even after removing all but the last complete
+  // one; the message names the one kept.
   Result<std::string> write(const Checkpoint& checkpoint);
-  // For a full disk: all but the last whole one make way, with a warning. False when there are no others.
+  // For a full disk: removes all but the last complete one, with a warning. False if there are no others.
   bool make_room();
-  // "FILE is kept", or that there is none to go on from.
+  // "FILE is kept", or a message that there is none to resume from.
   std::string kept() const;
 
  private:

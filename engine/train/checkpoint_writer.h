@@ -1,4 +1,4 @@
-// Writes checkpoints in a thread of its own, beside the training, and knows what that costs it.
+// Writes checkpoints on a background thread, and measures their cost to training.
 #pragma once
 
 #include <atomic>
@@ -10,21 +10,21 @@ namespace radl::engine {
 
 class CheckpointWriter {
  public:
-  // Both outlive this.
+  // Both must outlive this object.
   CheckpointWriter(CheckpointKeeper& keeper, Progress& progress) : keeper_(keeper), progress_(progress) {}
-  ~CheckpointWriter();  // waits for the one that is being written
+  ~CheckpointWriter();  // waits for a checkpoint in progress
   CheckpointWriter(const CheckpointWriter&) = delete;
   CheckpointWriter& operator=(const CheckpointWriter&) = delete;
 
-  // Begins to write; only after settle(). `stall`: seconds that the training has waited for it so far.
+  // Starts to write; call settle() first. `stall`: seconds that training has waited for it so far.
   void write(Checkpoint checkpoint, double stall);
-  // Waits until it is on the disk; of the last one.
+  // Waits until it is on disk. Returns the status of the last one.
   Status settle();
-  // Whether another one would take no more than `share` of the training's time; `since`: seconds since the
-  // last. 0: it may take what it wants.
+  // True if another checkpoint would take at most `share` of the training's time; `since`: seconds since the
+  // last one. A `share` of 0 means no limit.
   bool affordable(double share, double since) const;
 
-  // Of all of them; after settle().
+  // Totals of all checkpoints; valid after settle().
   double stall_seconds() const { return stall_seconds_; }
   double writing_seconds() const { return writing_seconds_; }
 
@@ -33,7 +33,7 @@ class CheckpointWriter {
   Progress& progress_;
   double stall_seconds_ = 0, writing_seconds_ = 0;
   std::atomic<bool> writing_ = false;
-  std::atomic<double> last_cost_ = 0;  // seconds that the last checkpoint took from the training
+  std::atomic<double> last_cost_ = 0;  // seconds of training that the last checkpoint cost
   Status saved_;
   std::thread thread_;
 };

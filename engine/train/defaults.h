@@ -1,4 +1,4 @@
-// What a job leaves to the engine: batch size, optimizer, learning rate and warm-up that train its model.
+// The engine's defaults for a job: batch size, optimizer, learning rate and warm-up for its model.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,9 @@
 
 namespace radl::engine {
 
-// Fills in batch_size, optimizer.name, schedule.peak and schedule.warmup where the job leaves them open, from
-// the model's layers and the number of training images (docs/training.md, "Defaults"). All members of a job
-// choose alike: nothing else is looked at. Invalid if a key that was given does not fit what is chosen.
+// Sets batch_size, optimizer.name, schedule.peak and schedule.warmup if the job leaves them open, from the
+// model's layers and the number of training images only (docs/training.md, "Defaults"), so that all members
+// choose alike. Invalid: a given key contradicts the choice.
 Status choose_defaults(Job& job, const Graph& graph, size_t images);
 
 }  // namespace radl::engine

@@ -1,9 +1,9 @@
-// Notices that a training went wrong: a loss that is not finite, or an accuracy that collapsed.
+// Detects diverged training: a non-finite loss, or a collapse of the accuracy.
 //
-// The guard sees training batches only. A collapse: the accuracy of several windows of steps in a row is what
-// guessing gets, after an earlier window was well above it. Both must be more than chance: small windows of
-// few images vary. One window is not enough: where gradients are computed on older weights (mode "async"),
-// the accuracy drops to chance when a worker joins at a high learning rate, and recovers.
+// The guard sees training batches only. A collapse means that the accuracy of several consecutive windows is
+// at chance level after an earlier window was well above it. Both must be statistically significant, because
+// small windows vary. One window is not enough: with gradients of older weights (mode "async"), the accuracy
+// drops to chance when a worker joins at a high learning rate, and then recovers.
 #pragma once
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@
 
 namespace radl::engine {
 
-// Every end of a run that diverged.
+// The error of every diverged run.
 inline Status diverged(const std::string& what) {
   return Status(Code::Invalid, "training diverged: " + what)
       .with_hint("lower the learning rate, schedule.peak");
@@ -25,10 +25,10 @@ inline Status diverged(const std::string& what) {
 
 class DivergenceGuard {
  public:
-  // `chance`: what an answer that is always the same gets right, the share of the largest class.
+  // `chance`: the accuracy of a constant answer, that is, the share of the largest class.
   DivergenceGuard(double chance, uint64_t window) : chance_(chance), window_(window < 20 ? 20 : window) {}
 
-  // Some more training steps: their summed loss, and right and seen images. Invalid if the run must stop.
+  // Adds training steps: their summed loss, and correct and seen images. Invalid if the run must stop.
   Status add(uint64_t batch, uint64_t steps, double loss_sum, uint64_t correct, uint64_t images) {
     if (!std::isfinite(loss_sum))
       return diverged(fmt::format("the loss became {} at batch {}", std::fabs(loss_sum), batch));
@@ -51,8 +51,8 @@ class DivergenceGuard {
   }
 
  private:
-  static constexpr double kDeviations = 4;  // further from chance than this many standard deviations
-  static constexpr int kLasting = 4;  // windows in a row that make a collapse: an epoch of 80 batches or more
+  static constexpr double kDeviations = 4;  // standard deviations from chance
+  static constexpr int kLasting = 4;        // consecutive windows that make a collapse: 80 batches or more
 
   struct Window {
     uint64_t correct = 0, images = 0;
@@ -66,7 +66,7 @@ class DivergenceGuard {
     double variance() const { return accuracy() * (1 - accuracy()) / static_cast<double>(images); }
   };
 
-  // Three times chance, or two ninths of the way from chance to perfect: the same for ten classes.
+  // Three times chance, or two ninths of the way from chance to perfect: equal for ten classes.
   bool learned(const Window& w) const {
     const double most_by_luck =
         kDeviations * std::sqrt(chance_ * (1 - chance_) / static_cast<double>(w.images));
@@ -80,7 +80,7 @@ class DivergenceGuard {
 
   double chance_;
   uint64_t window_, steps_ = 0;
-  int at_chance_ = 0;  // windows in a row
+  int at_chance_ = 0;  // consecutive windows
   Window now_, best_;  // best_ has no images until a window has learned something
 };
 

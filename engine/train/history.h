@@ -1,4 +1,4 @@
-// The numbers of a run, from its first step on: kept in checkpoints, so that a resumed run's report is whole.
+// The figures of a run since its first step. Checkpoints store them for the report of a resumed run.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace radl::engine {
 
-// At the end of an epoch (or whenever the network was evaluated).
+// Recorded at the end of an epoch (or whenever the network was evaluated).
 struct CurvePoint {
   double epoch = 0;
   uint64_t step = 0;
-  double seconds = 0;  // of training so far, all runs
+  double seconds = 0;  // of training so far, in all runs
   double train_loss = 0, train_accuracy = 0, test_loss = 0, test_accuracy = 0;
   double rate = 0;
 };

@@ -1,4 +1,4 @@
-// Looks whether the cloud takes this machine back, and says so before it does.
+// Detects that the cloud is about to interrupt this machine, and reports it in advance.
 #pragma once
 
 #include <atomic>
@@ -9,14 +9,14 @@
 
 namespace radl::engine {
 
-// One thread that asks every few seconds, one small request each. A notice is the line "interruption" of the
-// progress, once.
+// A thread that polls every few seconds with one small request. It reports a notice once, as the progress
+// line "interruption".
 class InterruptionWatch {
  public:
-  // Null where the job does not ask for it.
+  // Null if the job does not request it.
   static std::unique_ptr<InterruptionWatch> start(const Job& job, Progress& progress);
   virtual ~InterruptionWatch() = default;  // ends the thread
-  // Set from the notice on: time for a checkpoint.
+  // Set from the notice on: time to write a checkpoint.
   virtual const std::atomic<bool>& noticed() const = 0;
 };
 

@@ -1,7 +1,7 @@
-// The job file as a value: what one run of the engine trains, with what, where, and as which member of a
+// The job file as a value: what one run of the engine trains, on which data, and as which member of a
 // cluster.
 //
-// docs/job.md is the contract; this header is its shape in C++. read_job() is strict: an unknown key, a wrong
+// docs/job.md is the contract; this header mirrors it in C++. read_job() is strict: an unknown key, a wrong
 // type or a value out of range is Invalid, and the message names the key by its path ("optimizer.momentum").
 #pragma once
 
@@ -20,24 +20,24 @@ namespace radl::engine {
 
 inline constexpr int kJobVersion = 1;
 
-// A key that the job leaves to the engine (defaults.h): it is not written.
+// A key that the job leaves to the engine (defaults.h); write_job() omits it.
 inline constexpr int kChosenSize = std::numeric_limits<int>::min();
 inline constexpr double kChosen = -std::numeric_limits<double>::infinity();
 
 struct DatasetSpec {
   std::string name = "cifar10";
   std::string directory;
-  int64_t train = 0;       // use at most so many training images; 0: all there are
-  int64_t test = 0;        // likewise for the test set
+  int64_t train = 0;       // limit on training images; 0: all
+  int64_t test = 0;        // same for the test set
   int64_t validation = 0;  // held out from the end of the training set and evaluated instead of the test set
-  bool skip_corrupt = false;  // leave corrupt images out and count them instead of failing
+  bool skip_corrupt = false;  // skip and count corrupt images instead of failing
   std::vector<int> shape;     // [height, width, channels] to which images of a folder are scaled
 };
 
 struct ScheduleSpec {
   std::string name = "one_cycle";  // constant, step, cosine, linear, one_cycle
-  double peak = kChosen;           // the largest learning rate
-  double warmup = kChosen;         // share of the run in which it rises to the peak
+  double peak = kChosen;           // highest learning rate
+  double warmup = kChosen;         // share of the run during which it rises to the peak
   double final = 0;                // last learning rate as a share of the peak
   std::vector<double> milestones;  // step: shares of the run
   double gamma = 0.1;              // step: factor at each milestone
@@ -46,38 +46,38 @@ struct ScheduleSpec {
 struct AugmentSpec {
   std::string flip = "none";        // none, random, alternate (every image mirrored every other epoch)
   int translate = 0;                // largest shift in pixels
-  std::string padding = "reflect";  // what a shift shows beyond the edge: reflect, zero
+  std::string padding = "reflect";  // pixels beyond the edge of a shifted image: reflect, zero
   int cutout = 0;                   // side of the square set to the mean, in pixels
-  double crop_area = 1;             // below 1: random resized crop with this smallest share of the area
+  double crop_area = 1;             // below 1: random resized crop of at least this share of the area
   double brightness = 0, contrast = 0, saturation = 0;  // factors within 1 +- this
 };
 
-// Until that share of the run, images are scaled to that share of their sides.
+// Until the share `until` of the run, images are scaled to the share `scale` of their sides.
 struct ResizeSpec {
   double scale = 1, until = 1;
 };
 
 enum class SyncMode { Async, Sync, Stale, AllReduce, Auto };
-// Whether the workers exchange sums among themselves, without servers.
+// True if the workers exchange sums directly, without servers.
 inline bool without_servers(SyncMode mode) { return mode == SyncMode::AllReduce || mode == SyncMode::Auto; }
 enum class Encoding : uint8_t { Fp32 = 0, Bf16 = 1, Fp16 = 2, Int8 = 3, TopK = 4, PowerSgd = 5 };
-// Whether members send a small part of the gradient in place of all numbers (cluster/codec.h).
+// True if members send a small part of the gradient instead of all numbers (cluster/codec.h).
 inline bool compresses(Encoding e) { return e == Encoding::TopK || e == Encoding::PowerSgd; }
 
 struct SyncSpec {
   SyncMode mode = SyncMode::Async;
   int staleness = 0;                    // stale: how many steps a worker may be ahead of the slowest
-  Encoding gradients = Encoding::Fp32;  // how gradients travel
+  Encoding gradients = Encoding::Fp32;  // encoding of gradients
   double density = 0.001;               // top_k: share of the numbers that a worker sends
-  int rank = 2;                         // power_sgd: of the matrices that travel
-  Encoding weights = Encoding::Fp32;    // how weights travel to the workers (the servers keep fp32)
-  int local_steps = 1;                  // steps a worker takes on its own between two exchanges
-  int delay = 0;                        // of them, steps that it takes while an exchange runs
-  double outer_rate = 1;                // what of the mean change the members take,
+  int rank = 2;                         // power_sgd: of the matrices that are sent
+  Encoding weights = Encoding::Fp32;    // encoding of weights sent to workers (servers keep fp32)
+  int local_steps = 1;                  // steps of a worker between two exchanges
+  int delay = 0;                        // number of these steps that run during an exchange
+  double outer_rate = 1;                // share of the mean change that members apply,
   double outer_momentum = kChosen;      // with this momentum; kChosen: 0, or with a delay by the workers
 };
 
-// Weights averaged beside the training ones; where there are any, they are evaluated and kept.
+// Averaging of weights during training. If enabled, the averages are evaluated and stored.
 struct AverageSpec {
   std::string kind = "none";  // none; ema: exponential mean; swa: equal mean over the updates from `from` on
   double decay = 0.999;       // ema
@@ -89,12 +89,12 @@ struct ClusterSpec {
   bool empty() const { return chief.empty() && ps.empty() && worker.empty(); }
 };
 
-// Which member of the cluster this process is. "" without a cluster.
+// This process's role in the cluster. "" without a cluster.
 struct TaskSpec {
   std::string type;  // chief, ps, worker
   int index = 0;
-  // Where it listens, "host:port", if the others reach it at its address of the cluster through a forwarder.
-  // "": at that address.
+  // Listening address, "host:port", if a forwarder sits before this member's address in the cluster. "":
+  // listen at that address.
   std::string listen = {};
   std::string name() const { return type.empty() ? "local" : type + "/" + std::to_string(index); }
 };
@@ -103,15 +103,15 @@ struct CheckpointSpec {
   double every_epochs = 1;    // 0: only by time and at the end
   double every_seconds = 60;  // 0: only by epochs and at the end
   int keep = 2;
-  // Of the run's time that checkpoints may cost: one that is due waits until the last one's cost is no more
-  // than this part of the time since. 0: no limit.
+  // Share of the run's time that checkpoints may cost: a checkpoint is postponed until the last one's cost is
+  // at most this share of the time since. 0: no limit.
   double share = 0.01;
 };
 
 struct EvaluateSpec {
   double every_epochs = 1;  // 0: only at the end
-  // Test-time augmentation of the final evaluation, reported apart: over mirrored images, and over those
-  // shifted by so many pixels along both diagonals.
+  // Test-time augmentation of the final evaluation, reported separately: mirrored images, and images shifted
+  // by this many pixels along both diagonals.
   bool flip = false;
   int translate = 0;
 };
@@ -120,11 +120,11 @@ struct DirectorySpec {
   std::string checkpoint, events, model;  // "": not written
 };
 
-// What a step takes in place of being computed: nothing is learned, everything else (batches, exchanges,
-// updates) is as always. Shows what a network makes of a cluster of machines that are not there.
+// Simulated duration of a step: nothing is computed or learned, but everything else (batches, exchanges,
+// updates) runs normally. Shows how a network would serve a cluster of machines that do not exist.
 struct PaceSpec {
   double fixed_seconds = 0, seconds_per_image = 0;
-  double spread = 0;  // standard deviation of a step's time, relative
+  double spread = 0;  // relative standard deviation of a step's time
   bool given() const { return fixed_seconds > 0 || seconds_per_image > 0; }
 };
 
@@ -133,19 +133,19 @@ enum class Resume { Auto, Never, Require };
 struct Job {
   std::string model = "resnet20";  // a zoo name or the text of a description
   DatasetSpec dataset;
-  int batch_size = kChosenSize;  // images in one step of one worker
+  int batch_size = kChosenSize;  // images per step of one worker
   double epochs = 10;
   std::string precision = "auto";  // auto, fp32, bf16
   uint64_t seed = 1;
-  int threads = 0;               // 0: all cores this process may use
+  int threads = 0;               // 0: all cores available to this process
   std::string kernels = "auto";  // auto, ref, eigen, onednn, own
   OptimizerConfig optimizer{.name = "auto", .nesterov = true, .weight_decay = 5e-4};
   ScheduleSpec schedule;
   double label_smoothing = 0;
-  int accumulate = 1;  // a batch is computed in so many pieces, their gradients added: less memory
+  int accumulate = 1;  // splits a batch into this many pieces and adds their gradients, to save memory
   AverageSpec average;
   AugmentSpec augment;
-  std::vector<ResizeSpec> resize;  // rising in `until`; afterwards the whole size
+  std::vector<ResizeSpec> resize;  // ascending `until`; full size afterwards
   SyncSpec sync;
   PaceSpec pace;
   ClusterSpec cluster;
@@ -156,36 +156,36 @@ struct Job {
   Resume resume = Resume::Auto;
   std::string secrets;      // file with the job's key, hex
   std::string progress;     // file for JSON lines, "": none
-  NoticeSpec interruption;  // whether this machine is taken back is looked at where it is given
-  std::string metrics;      // "host:port" at which this member answers Prometheus, "": nowhere
+  NoticeSpec interruption;  // if given, this machine is checked for imminent interruption
+  std::string metrics;      // "host:port" of this member's Prometheus endpoint; "": none
   std::string report;       // file for the run report (JSON), "": report.json in directories.model
   double peer_timeout_seconds = 10;
-  double start_timeout_seconds = 120;  // how long a member waits for the others to appear
+  double start_timeout_seconds = 120;  // how long a member waits for the others
 };
 
-// Reads the text of a job file. `file` is used in messages.
+// Parses the text of a job file. `file` is for messages.
 Result<Job> parse_job(std::string_view text, std::string_view file);
-// Reads a file and makes its relative paths relative to its folder.
+// Reads a file and resolves its relative paths from its folder.
 Result<Job> read_job(const std::string& path);
-// The job as JSON: every key, in the order of docs/job.md, so that equal jobs give equal bytes.
+// The job as JSON with every key in the order of docs/job.md, so that equal jobs give equal bytes.
 std::string write_job(const Job& job);
 
-// Takes cluster and task from the text of a TF_CONFIG variable; whatever else it says is ignored, as
-// TensorFlow does. "master" counts as chief. Invalid when it is not of that form.
+// Takes cluster and task from the value of a TF_CONFIG variable and ignores the rest, like TensorFlow.
+// "master" counts as chief. Invalid: malformed.
 Status apply_tf_config(Job& job, std::string_view text);
 
-// What must hold between keys (called by parse_job; call it again after changing a job).
+// Checks the constraints between keys. parse_job calls it; call it again after changing a job.
 Status check_job(const Job& job);
 
-// What all members of a job must agree on, as lower-case hex: everything but task, paths, threads and
-// kernels.
+// Digest of everything that all members of a job must agree on, as lower-case hex: all but task, paths,
+// threads and kernels.
 std::string job_digest(const Job& job);
 
-// What a checkpoint and the job that goes on from it must agree on, as JSON: the model, the data, how a step
-// is computed and how members combine theirs. Left out is what may change on the way: the number of epochs,
-// the test images, members, machines and outputs.
+// The settings that a checkpoint and the resuming job must agree on, as JSON: the model, the data, how a step
+// is computed and how members combine steps. Excludes what may change: number of epochs, test images,
+// members, machines and outputs.
 std::string resume_settings(const Job& job);
-// "schedule.peak (0.1, now 0.2), seed (1, now 2)": where two resume_settings differ, "" if they do not.
+// The differences of two resume_settings: "schedule.peak (0.1, now 0.2), seed (1, now 2)"; "" if none.
 std::string differing_settings(const std::string& before, const std::string& now);
 
 std::string_view sync_mode_name(SyncMode mode);

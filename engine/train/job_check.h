@@ -1,4 +1,4 @@
-// What must hold between the keys of a job.
+// Constraints between the keys of a job.
 #pragma once
 
 #include "engine/train/job.h"

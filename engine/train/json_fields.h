@@ -1,6 +1,6 @@
-// Reads JSON objects strictly: every key must be taken by somebody, of the right type and in range.
+// Strict reader for JSON objects: every key must be consumed, have the right type and be in range.
 //
-// Problems are collected, each with the path of its key, so that a person sees all of them in one run.
+// Collects all problems, each with the path of its key, so that a user sees them in one run.
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,7 @@
 
 namespace radl::engine {
 
-// Parses JSON text; duplicate keys and anything after the value are errors. Messages name file, line and
+// Parses JSON text. Duplicate keys and trailing text are errors. Messages name file, line and
 // column.
 Result<nlohmann::json> parse_json_strict(std::string_view text, std::string_view file);
 
@@ -33,19 +33,19 @@ class Problems {
   std::vector<std::string> lines_;
 };
 
-// Where a number may lie; an end that is not named is open.
+// The allowed range of a number; an unset end is open.
 struct Range {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
-  bool low_open = false;  // the low end itself is not allowed
+  bool low_open = false;  // excludes the low end itself
 };
 
-// The keys of one object. Every getter marks its key as known and leaves `out` as it is when the key is
+// The keys of one object. Every getter marks its key as known, and leaves `out` unchanged if the key is
 // absent.
 class Fields {
  public:
   Fields(const nlohmann::json& object, std::string path, Problems& problems);
-  ~Fields();  // reports keys that nobody asked for, with the nearest known one
+  ~Fields();  // reports unknown keys, with the nearest known one
   Fields(const Fields&) = delete;
 
   void get(const char* key, std::string& out);
@@ -56,13 +56,13 @@ class Fields {
   void get(const char* key, double& out, Range range = {});
   void get(const char* key, std::vector<double>& out, Range range = {});
   void get(const char* key, std::vector<std::string>& out);
-  // One of `names`; out is its index.
+  // One of `names`; `out` receives its index.
   void get_name(const char* key, const std::vector<std::string_view>& names, int& out);
   // One of `names`, as text.
   void get_name(const char* key, const std::vector<std::string_view>& names, std::string& out);
-  // The object at `key`, or nullptr when absent (or no object, which is reported).
+  // The object at `key`; nullptr if absent, or if it is not an object (reported).
   const nlohmann::json* object(const char* key);
-  // Likewise the array.
+  // Same for an array.
   const nlohmann::json* array(const char* key);
   bool has(const char* key) const;
   std::string path_of(const char* key) const;

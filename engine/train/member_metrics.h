@@ -1,8 +1,8 @@
-// Numbers of a running member for Prometheus: GET /metrics at job.metrics, in its text format
+// Metrics of a running member for Prometheus: GET /metrics at job.metrics, in its text format
 // (prometheus.io/docs/instrumenting/exposition_formats).
 //
-// They are those of the member's progress lines (docs/job.md). There is no password: whoever reaches the
-// address can read them, and nothing else.
+// They equal the figures of the member's progress lines (docs/job.md). There is no authentication: anyone who
+// can reach the address can read them, and nothing else.
 #pragma once
 
 #include <map>
@@ -19,11 +19,11 @@ namespace radl::engine {
 
 class MemberMetrics : private httpd::Handler {
  public:
-  // Answers until it is destroyed. Conflict: the address is in use.
+  // Serves until destroyed. Conflict: the address is in use.
   static Result<std::unique_ptr<MemberMetrics>> start(const Job& job);
   ~MemberMetrics() override;
 
-  // A progress line of this member. From any thread.
+  // Records a progress line of this member. Thread-safe.
   void note(const char* kind, const nlohmann::ordered_json& line);
   std::string text() const;
 
@@ -35,9 +35,9 @@ class MemberMetrics : private httpd::Handler {
 
   const std::string task_;
   mutable std::mutex mutex_;
-  std::map<std::string, double> gauges_;    // the last of each, by field of a line
-  std::map<std::string, uint64_t> events_;  // how many, by kind
-  std::unique_ptr<httpd::Server> server_;   // last: its threads use what is above
+  std::map<std::string, double> gauges_;    // last value of each field of a line
+  std::map<std::string, uint64_t> events_;  // event count by kind
+  std::unique_ptr<httpd::Server> server_;   // last member: its threads use those above
 };
 
 }  // namespace radl::engine

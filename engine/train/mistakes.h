@@ -1,4 +1,4 @@
-// The images that a network is surest about and wrong: for people, in TensorBoard.
+// Shows the network's most confident mistakes in TensorBoard.
 #pragma once
 
 #include <span>
@@ -11,8 +11,8 @@ namespace radl::engine {
 
 inline constexpr size_t kMistakesShown = 16;
 
-// Images "misclassified/00" ... and a text "misclassified" that says of each what it is, what it was taken
-// for, how sure, and where it lies. Images that are neither grey nor RGB are listed only.
+// Writes images "misclassified/00" ... and a text "misclassified" with each image's label, prediction,
+// confidence and origin. Images that are neither gray nor RGB are only listed.
 Status write_mistakes(exporter::EventWriter& events, int64_t step, const data::Dataset& dataset,
                       std::span<const Mistake> mistakes);
 

@@ -1,4 +1,4 @@
-// What the process of one member uses, for its progress lines and TensorBoard.
+// Resource use of a member's process, for its progress lines and TensorBoard.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@
 namespace radl::engine {
 
 struct NodeUse {
-  double waiting_share = 0;   // of the time, waiting for exchanges; 0 where members exchange nothing
-  double cores = 0;           // processor seconds per second
+  double waiting_share = 0;   // share of the time spent waiting for exchanges; 0 without exchanges
+  double cores = 0;           // CPU seconds per second
   uint64_t memory_bytes = 0;  // resident
 };
 
 class NodeMeter {
  public:
-  // Since the last call, or since construction. `exchange_seconds`: waited for exchanges so far.
+  // Use since the last call, or since construction. `exchange_seconds`: total wait for exchanges so far.
   NodeUse take(double exchange_seconds);
 
  private:

@@ -1,4 +1,4 @@
-// What a finished run leaves in directories.model, and its report.
+// The outputs of a finished run in directories.model, and its report.
 #pragma once
 
 #include <map>
@@ -11,8 +11,8 @@
 
 namespace radl::engine {
 
-// model.safetensors, model.onnx, model.txt (description), model.json (shape, classes, normalisation),
-// metrics.json.
+// Writes model.safetensors, model.onnx, model.txt (description), model.json (shape, classes, normalization)
+// and metrics.json.
 Status write_model(const Job& job, Setup& setup, const RunSummary& summary, const Evaluation& evaluation);
 
 struct ReportParts {

@@ -1,4 +1,4 @@
-// Progress lines (docs/job.md): one JSON object a line, to the job's progress file and to the caller.
+// Progress lines (docs/job.md): JSON objects, one per line, for the job's progress file and the caller.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ namespace radl::engine {
 
 class Progress {
  public:
-  // Opens (and continues) job.progress, and answers Prometheus at job.metrics. Conflict: that address is in
+  // Opens job.progress (appends) and serves Prometheus at job.metrics. Conflict: that address is in
   // use.
   static Result<std::unique_ptr<Progress>> open(const Job& job, const RunHooks& hooks);
   ~Progress();
 
-  // Writes {"event": kind, "task": ..., fields...}. Thread-safe. What cannot be written to the file (a full
-  // disk) is remembered, not fatal.
+  // Writes {"event": kind, "task": ..., fields...}. Thread-safe. Failures to write the file (a full disk) are
+  // recorded, not fatal.
   void emit(const char* kind, const nlohmann::ordered_json& fields);
   Status status() const;
 
@@ -35,7 +35,7 @@ class Progress {
   Status status_;
 };
 
-// Seconds since the epoch, as "time" in progress lines.
+// Seconds since the epoch, for "time" in progress lines.
 double wall_seconds();
 
 }  // namespace radl::engine

@@ -1,4 +1,4 @@
-// What every task that computes begins with: the data opened, the network built, the run's length known.
+// The setup of every task that computes: the opened data, the network and the run's length.
 #pragma once
 
 #include <memory>
@@ -14,11 +14,11 @@
 
 namespace radl::engine {
 
-// bf16 where the job says so, or says "auto" and the processor computes with it (AVX-512 BF16 or AMX).
+// bf16 if the job requests it, or if it says "auto" and the processor supports it (AVX-512 BF16 or AMX).
 Precision resolve_precision(const std::string& name);
 
-// How many batches a run has. A batch never crosses the end of an epoch; an epoch's last images that do not
-// fill one are left for the next epoch's other order.
+// The number of batches of a run. A batch never crosses the end of an epoch; images left over appear in later
+// epochs, which use another order.
 struct RunLength {
   uint64_t batches_per_epoch = 0;
   uint64_t total = 0;  // batches
@@ -29,7 +29,7 @@ struct RunLength {
 
 class Setup {
  public:
-  // Opens the dataset and builds the network, and fills in what the job leaves to the engine (defaults.h).
+  // Opens the dataset, builds the network, and applies the engine's defaults to the job (defaults.h).
   // `training` false: for evaluation only.
   static Result<std::unique_ptr<Setup>> make(Job& job, bool training);
 
@@ -37,11 +37,11 @@ class Setup {
     return schedule_.at(static_cast<double>(ticket), static_cast<double>(length.total));
   }
 
-  std::string digest;  // job_digest() of the job as it was given
+  std::string digest;  // job_digest() of the original job
   data::Parts data;
   std::unique_ptr<Network> network;
   RunLength length;
-  int batch = 0;  // the most images that the network takes at once
+  int batch = 0;  // the network's batch size
   Precision precision = Precision::Fp32;
 
  private:
@@ -49,22 +49,22 @@ class Setup {
   Schedule schedule_;
 };
 
-// The threads of this task: the job's, or all cores that this process may use.
+// The threads of this task: the job's, or all cores available to this process.
 int threads_of(const Job& job);
 OptimizerConfig optimizer_config(const Job& job);
 AverageConfig average_config(const Job& job, const RunLength& length);
-// The training batches of the run, by number.
+// The run's training batches, by number.
 Result<std::unique_ptr<data::Loader>> make_loader(const Setup& setup, const Job& job);
-// The sizes that images have before they have their own, by batch number.
+// The sizes of images before they reach full size, by batch number.
 std::vector<data::LoaderOptions::Stage> size_stages(const Job& job, const RunLength& length,
                                                     InputShape whole);
 data::Augment augment_config(const AugmentSpec& spec);
 
-// The share of the largest class: what an answer that is always the same gets right.
+// The share of the largest class: the accuracy of a constant answer.
 double largest_class_share(const data::Dataset& dataset);
 
-// Sets a whitening first layer from the first images of the training part, as the model asks for it;
-// nothing else.
+// Whitens the first layer from the first images of the training part, if the model requests
+// it.
 Status whiten_from_data(Setup& setup, const Job& job);
 
 }  // namespace radl::engine

@@ -6,7 +6,7 @@
 
 namespace radl::engine {
 
-// Invalid says in what the two differ.
+// Invalid: explains the differences.
 Status check_fits(const Checkpoint& checkpoint, const Job& job, const Setup& setup);
 
 }  // namespace radl::engine

@@ -1,4 +1,4 @@
-// Running statistics of batch normalisation, where several workers add to the same ones.
+// Running statistics of batch normalization that several workers contribute to.
 #pragma once
 
 #include <vector>
@@ -12,9 +12,9 @@ namespace radl::engine {
 // a frozen layer.
 std::vector<float> statistics_keep(const Network& network);
 
-// Sets the network's statistics to the mean over the last training batches of the run, 8192 images or an
-// epoch. Weights that are a mean have other statistics than the weights that they are the mean of (Wu and
-// Johnson 2021). At a border only: gradients are overwritten. Cancelled if `stop` asks for it.
+// Sets the network's statistics to the mean over the run's last training batches: 8192 images or an epoch.
+// Needed for averaged weights, whose statistics differ from those of the weights that were averaged (Wu and
+// Johnson 2021). Call at a border only: overwrites the gradients. Cancelled if `stop` requests it.
 Status recompute_statistics(Setup& setup, const Job& job, const Stop& stop);
 
 }  // namespace radl::engine

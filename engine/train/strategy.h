@@ -1,7 +1,7 @@
-// What distributes a training: which batches this member computes, and what becomes of its gradients.
+// A strategy distributes a training: it assigns batches to this member and decides what its gradients do.
 //
 // The loop (training.h) owns batches, optimizer and rates, and calls a strategy from one thread: begin()
-// once, then next() and finish() in turn. A new strategy is one file and a line in make_strategy().
+// once, then next() and finish() in turn. A new strategy needs one file and a line in make_strategy().
 #pragma once
 
 #include <memory>
@@ -17,44 +17,44 @@
 
 namespace radl::engine {
 
-// The network and what its updates change.
+// The network and the state that updates change.
 struct Learner {
   Network& network;
-  std::unique_ptr<Optimizer> optimizer;  // null where servers update the weights
+  std::unique_ptr<Optimizer> optimizer;  // null if servers update the weights
   WeightAverage average;
 
   Trainee places() { return {network.parameters(), network.statistics(), *optimizer, average}; }
 };
 
 struct Work {
-  bool finished = false;          // the run is done
-  std::optional<uint64_t> batch;  // to be computed now; none: this member only takes part in the exchange
-  std::optional<uint64_t> then;   // probably the next
+  bool finished = false;          // the run has ended
+  std::optional<uint64_t> batch;  // to compute now; nullopt: only take part in the exchange
+  std::optional<uint64_t> then;   // probably next
 };
 
-// A batch that was computed.
+// The result of a computed batch.
 struct Outcome {
   uint64_t batch = 0;
   float rate = 0;
-  TrainSums sums;                    // of this one batch
+  TrainSums sums;                    // of this batch only
   uint32_t pieces = 1;               // how often the network's statistics were updated
   std::span<const float> gradients;  // of the mean loss
 };
 
-// What becomes of the weights.
+// How to update the weights.
 struct Update {
   TrainSums sums;  // of the batches in it, of all members
   std::span<const float> numbers,
-      statistics;                // what was exchanged: an update with a number that is not finite fails
+      statistics;                // the exchanged numbers: an update with a non-finite number fails
   bool optimizer_takes = false;  // the numbers are a gradient for the optimizer
   float scale = 1;               // factor on that gradient,
   uint64_t rate_of = 0;          // at the rate of this batch
-  bool border = true;            // the state after it may be kept: it is the same for all members
-  uint64_t done = 0;             // batches of the run that are done then
-  uint64_t newest = 0;           // the last of the batches in it
+  bool border = true;            // the state after it is the same for all members and may be kept
+  uint64_t done = 0;             // batches of the run that are done afterwards
+  uint64_t newest = 0;           // the last batch in it
 };
 
-// Of the chief's duties: which outputs it writes, and what it has recorded so far (write_history()).
+// The chief's duties: the outputs it writes, and its recorded history (write_history()).
 struct SharedDuties {
   bool model = false, checkpoint = false, events = false, report = false;
   std::string history;
@@ -64,43 +64,43 @@ SharedDuties duties_of(const Job& job);
 class Strategy {
  public:
   virtual ~Strategy() = default;
-  // What all members start from: the chief's state, which the others get; batches that are done included.
+  // Distributes the initial state, including completed batches: the chief's state is sent to the others.
   virtual Status begin(TrainingState& state) = 0;
-  // Cancelled: this process was asked to stop and has nothing to tell the others.
+  // Cancelled: this process was asked to stop and need not inform the others.
   virtual Result<Work> next() = 0;
-  // The gradients [begin, end) of the batch are final, while the backward pass goes on.
+  // The gradients [begin, end) of the batch are final, while the backward pass continues.
   virtual void ready(size_t begin, size_t end) { (void)begin, (void)end; }
-  // `own`: null if next() gave no batch. If it fails, it has restored the state of the last border.
+  // `own`: null if next() returned no batch. On failure, it has restored the state of the last border.
   virtual Result<Update> finish(const Outcome* own) = 0;
-  // Whether the failure of next() or finish() only ended the view of the members: rejoin() helps.
+  // True if the failure of next() or finish() only ended the members' view: call rejoin().
   virtual bool broken() const { return false; }
-  // In: this member's last border. Out: the one from which all resume.
+  // In: this member's last border. Out: the border from which all resume.
   virtual Status rejoin(TrainingState& state) { return (void)state, Status(); }
-  // Whether this member has the chief's duties. It may get them in begin() and rejoin().
+  // True if this member has the chief's duties. begin() and rejoin() may assign them.
   virtual bool leads() const { return false; }
   // Of a chief that next() has told to end: its machine is about to be interrupted, and another member takes
   // over once it is gone. It must end without end().
   virtual bool hands_over() const { return false; }
   // Of the chief: what a successor needs to know, and whether it has what it takes.
   virtual void share(const SharedDuties& duties) { (void)duties; }
-  // As the last chief has shared them.
+  // As shared by the last chief.
   virtual SharedDuties shared() const { return {}; }
-  // Who joined and left since the last call, as far as this member is told.
+  // Members that joined or left since the last call, as far as this member knows.
   virtual std::vector<cluster::PeerChange> take_changes() { return {}; }
-  // The update was found good, and the optimizer has taken it.
+  // The update was valid and the optimizer has applied it.
   virtual void applied(const Update&) {}
-  // The update was found bad: restores the state of the last border.
+  // The update was invalid: restores the state of the last border.
   virtual void undo() {}
-  // At a border: which batches are done, and what this strategy keeps beside the optimizer's state.
+  // At a border: stores which batches are done, and the strategy's own state.
   virtual void store(TrainingState& out) const { (void)out; }
-  // At a border: the weights that all members share, if this member's network is ahead of them; else empty.
+  // At a border: the weights shared by all members, if this member's network is ahead of them; else empty.
   virtual std::span<const float> shared_weights() const { return {}; }
-  // At a border: whether the weights are a mean of several members', each after steps of its own.
+  // At a border: true if the weights are a mean of several members' weights after individual steps.
   virtual bool holds_mean() const { return false; }
-  // Tells the others why this member ends; Ok: there is nothing left to do.
+  // Tells the others why this member ends; Ok: no work is left.
   virtual void end(const Status& why) { (void)why; }
   virtual cluster::Traffic traffic() const { return {}; }
-  // How long this member has exchanged sums with others, waiting for them included; 0 where there are none.
+  // Total time of exchanging sums, including waits for others; 0 without exchanges.
   virtual double exchange_seconds() const { return 0; }
 };
 
@@ -112,17 +112,17 @@ struct StrategyContext {
   Progress& progress;
 };
 
-// Connects to the other members, where there are any.
+// Connects to the other members, if any.
 Result<std::unique_ptr<Strategy>> make_strategy(const StrategyContext& context);
 
-// One for each way to train; make_strategy() chooses.
+// One per way of training; make_strategy() chooses.
 using StrategyResult = Result<std::unique_ptr<Strategy>>;
 StrategyResult make_local(const StrategyContext& context);          // one process
 StrategyResult make_server_worker(const StrategyContext& context);  // servers hold the weights
 StrategyResult make_all_reduce(const StrategyContext& context);  // all hold the weights and add up gradients
 StrategyResult make_local_steps(
-    const StrategyContext& context);  // ... and average weights after some own steps
+    const StrategyContext& context);  // also averages weights after several local steps
 
-StrategyResult make_auto(const StrategyContext& context);  // the one of these two that the links call for
+StrategyResult make_auto(const StrategyContext& context);  // one of these two, depending on the links
 
 }  // namespace radl::engine

@@ -1,6 +1,6 @@
-// What the strategies without servers share: a ring of workers, of which the first is the chief, that take
-// the batches in turn and exchange sums. If a worker is lost or another one joins, all resume from the
-// furthest border that one of them has (cluster/party.h).
+// Base of the strategies without servers: workers in a ring, of which the first is the chief, take batches in
+// turn and exchange sums. If a worker is lost or joins, all resume from the furthest border of any of them
+// (cluster/party.h).
 #pragma once
 
 #include <algorithm>
@@ -25,12 +25,12 @@ class RingStrategy : public Strategy {
   void share(const SharedDuties& duties) override;
   SharedDuties shared() const override;
   std::vector<cluster::PeerChange> take_changes() override { return party_->take_changes(); }
-  // Takes over at a border, from a strategy that leaves the members there. What that strategy measured and
-  // rounded does not count any more.
+  // Takes over from another strategy at a border. Discards that strategy's measurements and rounding
+  // errors.
   virtual void resume_from(const RingStrategy& other);
-  // From now on the members tell each other with each exchange what a step and an exchange take.
+  // From now on, members report the duration of a step and of an exchange with each exchange.
   void measure(double step_seconds) { own_.step_seconds = step_seconds, measures_ = true; }
-  // With the last exchange; the same for all members. A first one has no exchange time: 0.
+  // Measured with the last exchange; equal on all members. The first has exchange time 0.
   const LinkMeasure& measured() const { return measured_; }
   const std::vector<double>& step_seconds() const { return step_seconds_; }  // by rank
   void undo() override;
@@ -41,30 +41,30 @@ class RingStrategy : public Strategy {
   double exchange_seconds() const override { return exchange_seconds_; }
 
  protected:
-  // Whether the run is over; of a worker, whether the chief says so. Lost: broken().
+  // True if the run is over; a worker asks the chief. Lost: broken().
   Result<bool> over();
-  // The first batch of the step after this border, and how many it has at `most`.
+  // Number of batches of the step after this border, at most `most`.
   uint64_t batches(uint64_t most) const { return std::min(most, total_ - done_); }
-  // Takes part in the next view.
+  // Joins the next view.
   Status seat(TrainingState& state, bool fresh);
-  // Remembers the state at this border, as far as a step changes it before it is known to be good.
+  // Saves the part of the state at this border that a step changes before it is known to be valid.
   void remember();
-  // Counts a batch of this member in.
+  // Adds a batch of this member to the sums.
   void note(const TrainSums& sums);
-  // True if this process was asked to stop; the others learn it from the exchange.
+  // True if this process was asked to stop; the exchange tells the others.
   bool stopping();
   // At a border, if this machine is about to be interrupted: this member leaves, and the others continue.
   bool leaving() const;
-  // Adds everybody's numbers and statistics, in place. The update's sums are those of all members.
+  // Adds the numbers and statistics of all members, in place. The update has the sums of all members.
   Result<Update> exchange(uint64_t batches);
-  // The same in two halves. The sum runs in a thread of its own; until finish_exchange(), leave `numbers_`
-  // and `change_` alone and do not call the party.
+  // The same in two halves. The sum runs on a background thread. Until finish_exchange(), do not use
+  // `numbers_` and `change_`, and do not call the party.
   void begin_exchange();
   Result<Update> finish_exchange(uint64_t batches);
   bool exchanging() const { return sum_.valid(); }
-  // The exchange that runs has failed already: finish_exchange() returns at once.
+  // True if the running exchange has failed, so that finish_exchange() returns immediately.
   bool exchange_failed() const { return exchange_failed_; }
-  // statistics = those at the border + scale * the exchanged changes; `done` batches are done.
+  // statistics = those at the border + scale * the exchanged changes. `done` batches are done.
   void advance(float scale, uint64_t done);
 
   const RunHooks& hooks_;
@@ -75,7 +75,7 @@ class RingStrategy : public Strategy {
   uint64_t rank_ = 0, size_ = 0;  // in the view
   uint64_t done_ = 0;
   bool at_border_ = false;               // no step has begun since
-  std::vector<float> numbers_, change_;  // what is added up
+  std::vector<float> numbers_, change_;  // summed over the members
   std::vector<float> before_;            // the statistics at the border
   cluster::RingNote note_;
   double exchange_seconds_ = 0;
@@ -89,16 +89,16 @@ class RingStrategy : public Strategy {
   LinkMeasure own_, measured_;
   std::vector<double> step_seconds_;
   std::atomic<bool> exchange_failed_ = false;
-  std::future<Result<std::vector<cluster::RingNote>>> sum_;  // last: its thread uses what is above
+  std::future<Result<std::vector<cluster::RingNote>>> sum_;  // last member: its thread uses those above
 };
 
 Result<std::unique_ptr<cluster::Party>> join_party(const StrategyContext& context);
 
-// The strategies themselves, over a party that is there.
+// The strategies over an existing party.
 std::unique_ptr<RingStrategy> all_reduce_over(const StrategyContext& context,
                                               std::shared_ptr<cluster::Party> party);
-// `rule`: nullopt: the job's, with its default momentum by the members of each view. All members know the
-// view alike; the worker list in a member's own job may be longer than the others'.
+// `rule`: nullopt means the job's rule, with the default momentum for each view's size. All members know the
+// same view, while the worker list of a member's own job may be longer.
 std::unique_ptr<RingStrategy> local_steps_over(const StrategyContext& context,
                                                const std::optional<OuterRule>& rule,
                                                std::shared_ptr<cluster::Party> party);

@@ -1,4 +1,4 @@
-// The training loop: owns batches, optimizer and learning rates, whatever strategy distributes the work.
+// The training loop: owns batches, optimizer and learning rates, for any distribution strategy.
 #pragma once
 
 #include "engine/train/progress.h"
@@ -6,12 +6,12 @@
 
 namespace radl::engine {
 
-// The task of every process that computes gradients: alone, a worker of servers, or a member of a ring, whose
-// first is the chief.
+// The task of every process that computes gradients: alone, as a worker of servers, or as a member of a ring,
+// whose first member is the chief.
 Result<RunSummary> run_training(const Job& job, const RunHooks& hooks, Progress& progress);
 Result<RunSummary> run_server(const Job& job, const RunHooks& hooks,
                               Progress& progress);  // ps, and the chief in ps/0
 Result<RunSummary> run_chief(const Job& job, const RunHooks& hooks,
-                             Progress& progress);  // of servers, a task of its own
+                             Progress& progress);  // of servers: a separate task
 
 }  // namespace radl::engine

@@ -1,4 +1,4 @@
-// A worker's own progress lines: what it did since the last one.
+// A worker's own progress lines about the time since the last one.
 #pragma once
 
 #include <chrono>
@@ -15,8 +15,8 @@ namespace radl::engine {
 
 class WorkerLines {
  public:
-  // `traffic`: what this worker's links have carried so far; `exchange`: how long it has waited for
-  // exchanges.
+  // `traffic`: total traffic of this worker's links so far. `exchange`: total wait for exchanges so
+  // far.
   WorkerLines(const Job& job, const Setup& setup, Progress& progress,
               std::function<cluster::Traffic()> traffic, std::function<double()> exchange)
       : job_(job),
@@ -24,10 +24,10 @@ class WorkerLines {
         progress_(progress),
         traffic_(std::move(traffic)),
         exchange_(std::move(exchange)) {}
-  // One more batch is computed. Writes a line for the first and then about once a second.
+  // Records a computed batch. Writes a line for the first one and then about once a second.
   void add(uint64_t ticket, const StepResult& result, int images);
   uint64_t steps() const { return total_steps_; }
-  // What the links carried in the mean of all steps, when each step's exchange is done and they still stand.
+  // Adds the links' mean traffic per step. Call when each step's exchange is done and the links still exist.
   void add_links(nlohmann::ordered_json& line) const { add_links(line, total_steps_); }
 
  private:
@@ -39,7 +39,7 @@ class WorkerLines {
   std::function<cluster::Traffic()> traffic_;
   std::function<double()> exchange_;
   NodeMeter meter_;
-  std::optional<cluster::Traffic> first_;  // with the first step: what is handed out before it is no step's
+  std::optional<cluster::Traffic> first_;  // at the first step; excludes the initial distribution
   Clock::time_point last_ = Clock::now();
   uint64_t steps_ = 0, correct_ = 0, images_ = 0, total_steps_ = 0;
   double loss_ = 0;

@@ -1,4 +1,4 @@
-// Pieces of Markdown that the pages share.
+// Markdown helpers shared by the pages.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace radl {
 
-// A string inside a table's cell: one line, `|` escaped.
+// A string for a table cell: one line, with `|` escaped.
 inline std::string cell(std::string_view text) {
   std::string out;
   for (char c : text) {

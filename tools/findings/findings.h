@@ -1,4 +1,4 @@
-// `radlc check`: files and folders in, findings out, in the forms that people, CI systems and editors read.
+// `radlc check`: checks files and folders, and reports findings for people, CI systems and editors.
 #pragma once
 
 #include <memory>
@@ -15,14 +15,14 @@ namespace radl {
 
 struct FindingsRequest {
   std::vector<std::string>
-      paths;              // files, "-", folders (their *.radl, recursively; hidden ones are left out)
-  bool together = false;  // all files are one document, as for plan; otherwise each is one
+      paths;              // files, "-", folders (their *.radl files, recursively, but without hidden ones)
+  bool together = false;  // all files form one document, as for plan; otherwise each is its own
   // -W arguments: "error", "error=W0307", "no-error=W0307", "no-W0307", "W0307", "none". Later ones win.
   std::vector<std::string> warnings;
-  CompileOptions compile;  // inputs may be missing whatever it says
+  CompileOptions compile;  // always allows missing inputs
 };
 
-// One document and what was found in it.
+// One document and its findings.
 struct DocumentFindings {
   std::vector<std::string> paths;
   SourceMap sources;
@@ -31,23 +31,23 @@ struct DocumentFindings {
 
 struct FindingsReport {
   std::vector<std::unique_ptr<DocumentFindings>> documents;
-  // Files that name what others of them define, and are sound as one document: whoever checks them one by one
-  // wants to know of --together.
+  // True if files refer to definitions in other files of the request and are valid as one document. A hint
+  // then suggests --together.
   bool fit_together = false;
   size_t errors() const;
   size_t warnings() const;
 };
 
-// Invalid for a wrong -W argument; NotFound when a folder holds no .radl file. A file that cannot be read is
-// a finding.
+// Invalid: a wrong -W argument. NotFound: a folder without .radl files. An unreadable file is a
+// finding.
 Result<FindingsReport> findings_of(const FindingsRequest& request);
 
-// The .radl files that paths name, in order; folders are replaced by their files.
+// The .radl files named by the paths, in order; folders are replaced by their files.
 Result<std::vector<std::string>> expand_paths(const std::vector<std::string>& paths);
 
-// What several documents find in a module that they share is reported once.
+// Reports a finding in a module shared by several documents once.
 std::string render_text(const FindingsReport& report, const RenderOptions& options);
-std::string render_json(const FindingsReport& report);  // as render_json of one document, lists joined
+std::string render_json(const FindingsReport& report);  // the format for one document, with joined lists
 std::string render_sarif(const FindingsReport& report, const std::string& version);  // SARIF 2.1.0
 std::string render_github(
     const FindingsReport& report);  // workflow commands: ::error file=..,line=..::message

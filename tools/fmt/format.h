@@ -1,9 +1,9 @@
-// `radlc fmt`: one layout for every file. docs/tools.md describes it.
+// `radlc fmt`: one layout for every file (docs/tools.md).
 //
-// The text is laid out anew from the tree: tokens, comments, skipped characters and recipe bodies are kept
-// byte for byte and in their order (only an `and` moves to the end of the feature before it), white space is
-// decided here. Formatting a formatted text changes nothing, and the result's tree equals the source's: both
-// are checked on every call, before anything is returned.
+// Generates the layout from the tree. Tokens, comments, skipped characters and recipe bodies are kept byte
+// for byte and in order (only an `and` moves to the end of the preceding feature); white space is generated.
+// Formatting is idempotent, and the result's tree equals the source's. Every call verifies both before it
+// returns anything.
 #pragma once
 
 #include <string>
@@ -17,20 +17,20 @@
 namespace radl::formatter {
 
 struct Options {
-  int width = 100;  // columns; longer lists and groups are spread over lines
+  int width = 100;  // columns; longer lists and groups are split over lines
   int indent = 2;
-  DialectChoice dialect = DialectChoice::Auto;  // Ec3: the file belongs to templates of EC3
+  DialectChoice dialect = DialectChoice::Auto;  // Ec3: the file belongs to EC3's templates
 };
 
-// Lays out a tree without syntax errors. LF line ends.
+// Formats a tree without syntax errors. LF line ends.
 std::string layout(const ast::Tree& tree, const Options& options = {});
 
-// Parses and lays out. Line ends as in most of the source's lines. Invalid when the source has syntax errors
-// (they are in `diagnostics`): such a string is left alone. Internal when the result would not say the same
-// as the source.
+// Parses and formats. Uses the line ends of most of the source's lines. Invalid: the source has
+// syntax errors (see `diagnostics`). Internal: the result would have another meaning than the
+// source.
 Result<std::string> format(const SourceFile& source, Diagnostics& diagnostics, const Options& options = {});
 
-// Do two trees say the same? Compares everything but places; numbers as written.
+// True if two trees are equal except for positions; compares numbers as written.
 bool same_meaning(const ast::Tree& left, const ast::Tree& right);
 
 }  // namespace radl::formatter

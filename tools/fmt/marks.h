@@ -1,4 +1,4 @@
-// Finds the pieces of nodes of the tree, and marks them. Shared by RADL 1 (pieces.cc) and `radl 2`
+// Finds the pieces of the tree's nodes and marks them. Shared by RADL 1 (pieces.cc) and `radl 2`
 // (pieces_radl2.cc).
 #pragma once
 
@@ -11,19 +11,19 @@ namespace radl::formatter {
 
 class Marks {
  public:
-  // `begins`: where in the source each piece begins.
+  // `begins`: source offset of each piece.
   Marks(std::vector<Piece>& pieces, std::vector<uint32_t> begins)
       : pieces_(pieces), begins_(std::move(begins)) {}
 
  protected:
   Piece& at(int index) { return pieces_[static_cast<size_t>(index)]; }
-  int index_at(uint32_t offset) const;    // the piece that holds the byte; -1 between pieces
-  int first_from(uint32_t offset) const;  // the first piece that begins there or behind; may be size()
+  int index_at(uint32_t offset) const;    // the piece that contains the byte; -1 between pieces
+  int first_from(uint32_t offset) const;  // the first piece at or after the offset; may be size()
   Piece* starting_at(uint32_t offset);
   void entry(Span span);
   Piece* group(Span span);            // span: from bracket to bracket
-  void value(const ast::Expr& expr);  // how the pieces of one value join; its parts as well
-  void join(const ast::Expr& expr);   // the same without its parts
+  void value(const ast::Expr& expr);  // how the pieces of a value and of its parts join
+  void join(const ast::Expr& expr);   // same without its parts
   void path(Span reference, const List<ast::PathPart>& parts);
   void glue_behind(int index);
 
@@ -31,7 +31,7 @@ class Marks {
   std::vector<uint32_t> begins_;
 };
 
-// Marks what the tree of a `radl 2` file knows about its pieces.
+// Marks the pieces of a `radl 2` file.
 void mark_radl2(const ast::Tree& tree, Marks marks);
 
 }  // namespace radl::formatter

@@ -1,7 +1,7 @@
-// @input.NAME@ of RADL 1 for `radlc fmt --upgrade`: where each stands, and what `radl 2` has in its place.
+// @input.NAME@ of RADL 1 for `radlc fmt --upgrade`: finds each, and its `radl 2` equivalent.
 //
-// RADL 1 puts the value into the text before it is read, so that it may be anything. Here it is read as what
-// it stands for: a text between quotes, a number elsewhere, a size where the feature is one.
+// RADL 1 substitutes the value before parsing, so it may be any text. Here it is interpreted by its position:
+// text between quotes, a number elsewhere, or a size if the feature is a size.
 #pragma once
 
 #include <cstdint>
@@ -17,23 +17,23 @@ namespace radl::formatter {
 struct Placeholder {
   enum class In : uint8_t { Text, Value, Recipe } in{};
   std::string name;
-  uint32_t begin = 0, end = 0;  // with both @; of a value with its unit
-  std::string unit;             // Value: the letters right behind it
-  bool whole = false;           // Text: all of it
+  uint32_t begin = 0, end = 0;  // including both @; for a value, including its unit
+  std::string unit;             // Value: the letters right after it
+  bool whole = false;           // Text: the whole text is the placeholder
 };
 
-// In order of place; those in comments are none. Invalid where one is a part of a word, or has no name that
-// an input can have.
+// In source order, without those in comments. Invalid: one is part of a word, or its name is not valid for an
+// input.
 Result<std::vector<Placeholder>> find_placeholders(const SourceFile& source);
 
-// The source with something of the same length in their place that can be read: all other places stay.
+// The source with parsable text of the same length in their place, so that all other positions stay the same.
 std::string stand_in(const SourceFile& source, const std::vector<Placeholder>& placeholders);
 
 struct Rewrite {
   uint32_t begin, end;
   std::string text;
 };
-// What replaces them, and the blocks that declare the inputs. `tree`: of the stand-in.
+// Replacements, and the blocks that declare the inputs. `tree`: of the stand-in.
 struct Inputs {
   std::vector<Rewrite> edits;
   std::string declarations;

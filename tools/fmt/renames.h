@@ -1,5 +1,5 @@
-// `radlc fmt --upgrade`: inputs and outputs of the standard library, and properties, that have another name
-// now.
+// `radlc fmt --upgrade`: replaces former names of properties and of the standard library's inputs and
+// outputs.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace radl::formatter {
 
-// The text of a `radl 2` file with the present names (compiler/syntax/renamed.h). Any other text, and one
-// with syntax errors, stays.
+// Returns the text of a `radl 2` file with current names (compiler/syntax/renamed.h). Leaves other texts, and
+// texts with syntax errors, unchanged.
 std::string with_present_names(const SourceFile& source);
 
 }  // namespace radl::formatter

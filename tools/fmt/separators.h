@@ -1,4 +1,4 @@
-// `radlc fmt --upgrade`: `and` between features, as in RADL 1 and in the first surface of `radl 2`.
+// `radlc fmt --upgrade`: replaces `and` between features, as in RADL 1 and the older `radl 2`.
 #pragma once
 
 #include <optional>
@@ -12,20 +12,20 @@
 
 namespace radl::formatter {
 
-// The text with the edits, which may stand in any order; of those that overlap, the first. Begins at `from`.
+// Applies the edits to the text, in any order; of overlapping ones, the first. The text begins at `from`.
 std::string rewritten(std::string_view text, std::vector<Rewrite> edits, size_t from = 0);
 
-// The text with `'${ }'` around each cloud and zone that it computes without quotes. That of a system was a
-// value too if it is a single word with the name of a `let` or of a variable of `each`. A text with syntax
-// errors stays.
+// Puts `'${ }'` around each cloud and zone computed without quotes. For a system, a single word was
+// a value if a `let` or an `each` variable had that name. Leaves a text with syntax errors
+// unchanged.
 std::string with_quoted_places(const SourceFile& source);
 
-// The changes that make line ends and commas of every `and` between two entries of the tree, which was read
-// from `text`. In no order.
+// Edits that replace every `and` between two entries of the tree by line ends and commas. `text` is the
+// tree's source. Unordered.
 std::vector<Rewrite> without_and(const ast::Tree& tree, std::string_view text);
 
-// The text with commas and line ends instead: its tree says what the older one said. nullopt for a file that
-// reads without errors as it is, or that the older surface did not take either.
+// The text with commas and line ends instead; its tree has the same meaning. nullopt if the file is already
+// valid, or was not valid in the older syntax either.
 std::optional<std::string> separated_by_lines(const SourceFile& source);
 
 }  // namespace radl::formatter

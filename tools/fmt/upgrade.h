@@ -1,5 +1,5 @@
-// `radlc fmt --upgrade`: rewrites a file of RADL 1, or of the older way to write `radl 2`, as `radl 2` of
-// today.
+// `radlc fmt --upgrade`: rewrites RADL 1 and the older `radl 2` as current `radl
+// 2`.
 #pragma once
 
 #include <string>
@@ -12,15 +12,15 @@
 namespace radl::formatter {
 
 struct Upgraded {
-  std::string text;  // laid out
-  // What it must mean: the source, with commas for `and`, quotes around computed clouds and present names.
+  std::string text;  // formatted
+  // Has the result's meaning: the source with commas for `and`, quoted computed clouds and current names.
   std::string before;
-  std::vector<std::string> inputs;  // that @input.NAME@ became, in order
+  std::vector<std::string> inputs;  // created from @input.NAME@, in order
 };
 
-// Invalid, with one line that says why, when the file has syntax errors (they are in `diagnostics`) or is
-// written in what `radl 2` has no form for: EC3's dialect, @input.NAME@ in a name or in a part of a word.
-// That both texts compile to the same program is the caller's to check.
+// Invalid, with a one-line reason: the file has syntax errors (see `diagnostics`), or uses something without
+// a `radl 2` form: EC3's dialect, @input.NAME@ in a name or in part of a word. The caller must check that
+// both texts compile to the same program.
 Result<Upgraded> upgrade(const SourceFile& source, Diagnostics& diagnostics, const Options& options = {});
 
 }  // namespace radl::formatter

@@ -1,4 +1,4 @@
-// `radlc graph`: a program as a graph in the DOT language, for graphviz.
+// `radlc graph`: renders a program as a graph in the DOT language, for Graphviz.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@ namespace radl {
 
 struct GraphOptions {
   bool machines = true;    // systems and the networks that join them
-  bool steps = true;       // what is done on them, and in which order
-  bool each_node = false;  // every node and step by itself; otherwise one box for a system and "x 3"
+  bool steps = true;       // steps on the nodes and their order
+  bool each_node = false;  // a box for every node and step; otherwise one box per system with "x 3"
 };
 
-// The same text for the same program.
+// Deterministic for a given program.
 std::string program_dot(const ir::Program& program, const GraphOptions& options = {});
 
 }  // namespace radl

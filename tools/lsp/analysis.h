@@ -1,5 +1,5 @@
-// One reading of one string: tree, findings of the parser, symbols. Immutable once made, so answers and other
-// threads can hold on to it.
+// The parse result of one text: tree, parser findings, symbols. Immutable, so that answers and other threads
+// can keep it.
 #pragma once
 
 #include <memory>
@@ -16,16 +16,16 @@ namespace radl::lsp {
 struct Analysis {
   std::string uri, path;
   int version = 0;
-  bool byte_order_mark = false;  // the editor's text begins with one; source.text() does not
+  bool byte_order_mark = false;  // the editor's text begins with one; source.text() does not include it
   SourceFile source;
-  Diagnostics syntax;  // of the parser alone
+  Diagnostics syntax;  // parser findings only
   std::unique_ptr<ast::Tree> tree;
   LineIndex lines;  // of source.text()
   SymbolIndex symbols;
 
   Analysis(std::string uri, std::string path, int version, std::string text);
 
-  // From and to places in the editor's text.
+  // Conversion to and from positions in the editor's text.
   Position position(uint32_t offset, Encoding encoding) const;
   Range range(Span span, Encoding encoding) const {
     return {position(span.begin, encoding), position(span.end, encoding)};

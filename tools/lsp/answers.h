@@ -1,5 +1,5 @@
-// What the server can answer, one function a request. Each reads LSP params and gives the result as JSON; a
-// wrong shape of params shows as nlohmann's exception, which the server turns into InvalidParams.
+// The server's answers, one function per request. Each reads LSP params and returns the result as JSON.
+// Malformed params throw nlohmann's exception, which the server maps to InvalidParams.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -14,8 +14,8 @@ using Json = nlohmann::json;
 struct Query {
   Workspace& workspace;
   OpenDocument& document;
-  AnalysisPtr analysis;  // of the document as it is now
-  Stop stop;             // the client no longer wants it
+  AnalysisPtr analysis;  // of the current document
+  Stop stop;             // set when the client cancels the request
 
   Json range(Span span) const;
   Json range(const Analysis& in, Span span) const;
@@ -28,7 +28,7 @@ Json range_json(Range range);
 Position position_from(const Json& json);
 Range range_from(const Json& json);
 
-// A failed request: text for the user (rename to a wrong name, ...).
+// A failed request with a message for the user (rename to an invalid name, ...).
 struct Refused {
   std::string why;
 };

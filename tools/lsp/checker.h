@@ -1,7 +1,7 @@
-// Checks documents on a thread of its own, so that no request ever waits for the compiler.
+// Checks documents on its own thread, so that requests never wait for the compiler.
 //
-// The owner submits jobs and takes results, both without waiting. A job replaces one of the same document
-// that has not begun.
+// The owner submits jobs and takes results, both without waiting. A job replaces a pending one for the same
+// document.
 #pragma once
 
 #include <functional>
@@ -16,16 +16,16 @@ namespace radl::lsp {
 
 struct CheckResult {
   AnalysisPtr analysis;   // the text that was checked
-  FindingsPtr findings;   // null when the check broke off
-  std::string broke_off;  // why: our own fault, for the log
+  FindingsPtr findings;   // null if the check failed
+  std::string broke_off;  // an internal error, for the log
   std::shared_ptr<const nlohmann::json> diagnostics;
 };
 
 class Checker {
  public:
-  // `finished` is called on the checker's thread whenever there is something to take.
+  // Calls `finished` on the checker's thread whenever a result is available.
   explicit Checker(std::function<void()> finished);
-  ~Checker();  // drops what has not begun and waits for the job at hand
+  ~Checker();  // drops pending jobs and waits for the current one
   Checker(const Checker&) = delete;
   Checker& operator=(const Checker&) = delete;
 

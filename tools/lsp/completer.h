@@ -1,4 +1,4 @@
-// Gathers what could be written at a cursor: completion.cc by the place, completion_values.cc for values and
+// Collects completions at a cursor: completion.cc by position, completion_values.cc for values and
 // expressions.
 #pragma once
 
@@ -56,20 +56,20 @@ class Completer {
     return items_.back();
   }
   void add_snippet(std::string_view label, ItemKind kind, std::string_view doc, std::string_view snippet);
-  void words();  // that the grammar takes, those that begin a block apart
+  void words();  // words that the grammar accepts, block keywords separately
   void blocks();
 
   // features
 
   void feature_names();
 
-  // disk.N.size: for the indices that the system has, and the next one.
+  // disk.N.size: for the system's indices, and the next one.
   std::vector<std::string> with_indices(const std::string& name) const;
   void module_inputs();
   static std::string text_of(const Analysis& in, const ast::Block& block, std::string_view feature_name);
   static const ast::Expr* value_of(const ast::Block& block, std::string_view feature_name);
 
-  // An input of type options(RESOURCE) takes the resource's properties beside the inputs.
+  // An input of type options(RESOURCE) also accepts the resource's properties.
   void options_of(const ast::Block& input);
   void offer_feature(const std::string& name, std::string_view detail, std::string_view doc);
   void comparators();
@@ -84,7 +84,7 @@ class Completer {
   void quoted_names(Space space, ItemKind kind);
   void names(Space space, ItemKind kind);
 
-  // Of this reading and of the last one without errors: what is being typed may hide definitions.
+  // From this analysis and the last one without errors, because an unfinished text may hide definitions.
   std::vector<std::string> known_names(Space space) const;
   void behind_value();
 
@@ -92,9 +92,9 @@ class Completer {
 
   void expressions();
   void members(const std::string& head);
-  // What `head`, and what stands before the cursor's word, comes to: `worker[0]`, `input.users[0]`.
+  // The type of `head` and the text before the cursor's word: `worker[0]`, `input.users[0]`.
   Holding holding_in_front(const std::string& head) const;
-  bool holds(const std::string& name, std::string_view job) const;  // a configure, a resource of this type
+  bool holds(const std::string& name, std::string_view job) const;  // a configure with such a resource
 
   // recipes, items, modules
 

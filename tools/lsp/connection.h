@@ -1,8 +1,8 @@
-// JSON-RPC 2.0 over two file descriptors: a thread reads ahead, the owner takes messages in the order of
+// JSON-RPC 2.0 over two file descriptors: a thread reads ahead; the owner takes messages in order of
 // arrival.
 //
-// Reading ahead lets a `$/cancelRequest` overtake the requests that wait in front of it: `cancelled` tells.
-// Malformed input never ends the connection: it becomes a Bad message, which the owner answers with an error.
+// Reading ahead allows a `$/cancelRequest` to overtake pending requests: see `cancelled`. Malformed input
+// never ends the connection: it becomes a Bad message, which the owner answers with an error.
 #pragma once
 
 #include <chrono>
@@ -29,9 +29,9 @@ struct Incoming {
   enum class Kind {
     Request,       // id, method, params
     Notification,  // method, params
-    Response,      // id; to a request of ours
+    Response,      // id; response to a request from this server
     Bad,           // error_code, why; id if one could be read
-    End,           // the other side closed, or reading failed
+    End,           // the client closed the connection, or reading failed
     Idle,          // nothing arrived in time, or the wait was interrupted
   };
   Kind kind = Kind::Idle;
@@ -42,28 +42,28 @@ struct Incoming {
   std::string why;
 };
 
-// What one body says. Never throws; nesting deeper than 128 is Bad.
+// Parses a message body. Never throws; nesting deeper than 128 is Bad.
 Incoming parse_message(std::string_view body);
 
 class Connection {
  public:
-  // Reads in_fd and writes out_fd; closes neither.
+  // Reads in_fd and writes out_fd. Closes neither.
   Connection(int in_fd, int out_fd);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // The next message; Idle after `wait`. After End only End follows.
+  // The next message; Idle after `wait`. Repeats End at the end.
   Incoming receive(std::chrono::milliseconds wait);
-  // Ends the wait of `receive`, now or the next one, with Idle. From any thread.
+  // Makes the current or next `receive` return Idle. Thread-safe.
   void interrupt();
-  // Was the request cancelled that was received last or waits still?
+  // True if the last received or a pending request was cancelled.
   bool cancelled(const Json& id) const;
 
   void reply(const Json& id, Json result);
   void fail(const Json& id, int code, std::string_view message);
   void notify(std::string_view method, Json params);
-  // False once a write failed: the other side is gone.
+  // False after a failed write: the client is gone.
   bool writable() const;
 
  private:

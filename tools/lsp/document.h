@@ -1,4 +1,4 @@
-// An open file as the editor has it: text, version, and the changes that arrive.
+// An open file as the editor has it: text, version and incoming changes.
 #pragma once
 
 #include <optional>
@@ -13,12 +13,12 @@ class Document {
   Document(std::string uri, std::string path, int version, std::string text);
 
   const std::string& uri() const { return uri_; }
-  const std::string& path() const { return path_; }  // the URI itself when it names no local file
+  const std::string& path() const { return path_; }  // the URI if it does not name a local file
   int version() const { return version_; }
   const std::string& text() const { return text_; }
   const LineIndex& lines() const { return lines_; }
 
-  // Replaces the range (the whole text if none) and renumbers lines.
+  // Replaces the range (the whole text if none), and updates the line index.
   void change(const std::optional<Range>& range, std::string_view replacement, Encoding encoding);
   void set_version(int version) { version_ = version; }
 

@@ -1,7 +1,7 @@
-// The base protocol of LSP: messages framed by "Content-Length: N\r\n\r\n" in a stream of bytes.
+// The base protocol of LSP: messages framed by "Content-Length: N\r\n\r\n" in a byte stream.
 //
-// Pure: bytes in, messages out; no file descriptor. Whatever arrives, it terminates, keeps at most
-// `max_body + max_header` bytes, and finds the next well-formed frame behind garbage.
+// Pure: converts bytes to messages without file descriptors. For any input it terminates, keeps at most
+// `max_body + max_header` bytes, and finds the next well-formed frame after garbage.
 #pragma once
 
 #include <cstddef>
@@ -21,14 +21,14 @@ class FrameDecoder {
   enum class Event {
     NeedMore,  // feed more bytes
     Message,   // `out` is a body
-    Bad,       // something was skipped; `out` says what, in one line. Decoding goes on behind it.
+    Bad,       // input was skipped; `out` describes it in one line. Decoding continues after it.
   };
 
   explicit FrameDecoder(FrameLimits limits = {}) : limits_(limits) {}
 
   void feed(std::string_view bytes);
   Event next(std::string& out);
-  // Bytes held that no event has announced yet.
+  // Buffered bytes not yet reported as an event.
   size_t pending() const { return buffer_.size() - at_; }
 
  private:
@@ -40,10 +40,10 @@ class FrameDecoder {
   FrameLimits limits_;
   std::string buffer_;
   size_t at_ = 0;          // first byte not consumed
-  bool in_body_ = false;   // the header is read, `body_` bytes follow
-  bool skipping_ = false;  // looking for the next "Content-Length:" behind garbage
+  bool in_body_ = false;   // the header has been read; `body_` bytes follow
+  bool skipping_ = false;  // searches for the next "Content-Length:" after garbage
   uint64_t body_ = 0;
-  uint64_t skip_body_ = 0;  // bytes still to drop of a message over the limit
+  uint64_t skip_body_ = 0;  // remaining bytes to drop of a message over the limit
 };
 
 // "Content-Length: N\r\n\r\n" + body.

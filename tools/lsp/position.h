@@ -1,8 +1,8 @@
-// Lines and characters as editors count them, from and to byte offsets.
+// Converts editors' lines and characters to byte offsets and back.
 //
-// LSP counts a line's characters in units of a negotiated encoding: UTF-16 unless client and server agree on
-// UTF-8 or UTF-32. Lines end in LF, CRLF or CR. Bytes that are no UTF-8 count one unit each, so every offset
-// has a position and every position, however wild, an offset inside the text.
+// LSP counts a line's characters in a negotiated encoding: UTF-16 unless client and server agree on UTF-8 or
+// UTF-32. Lines end in LF, CRLF or CR. Invalid UTF-8 counts one unit per byte, so every offset has a
+// position, and every position maps to an offset inside the text.
 #pragma once
 
 #include <cstddef>
@@ -31,14 +31,14 @@ class LineIndex {
   explicit LineIndex(std::string_view text);
 
   size_t line_count() const { return starts_.size(); }
-  // Offset of the line's first byte; the string's length for a line behind the last.
+  // Offset of the line's first byte; the text's length for a line after the last.
   size_t line_start(std::string_view text, uint32_t line) const;
-  // Offset behind the line's last byte, its line ending not included.
+  // Offset after the line's last byte, without its line end.
   size_t line_end(std::string_view text, uint32_t line) const;
 
-  // An offset inside a multi-byte character belongs to the character's start; behind the text, to its end.
+  // An offset inside a multi-byte character maps to its start; one after the text, to the text's end.
   Position position(std::string_view text, size_t offset, Encoding encoding) const;
-  // A character behind the line's end is the line's end, a line behind the last the string's end.
+  // A character after the line's end maps to the line's end; a line after the last, to the text's end.
   size_t offset(std::string_view text, Position position, Encoding encoding) const;
 
  private:

@@ -1,8 +1,8 @@
-// What a file defines and where each name is used: the base of navigation, rename, highlighting and
+// The definitions of a file and the uses of each name: base of navigation, rename, highlighting and
 // completion.
 //
-// Pure: from one tree. Names that another file defines (a module's outputs) keep the alias that they go
-// through.
+// Pure function of one tree. Names defined in another file (a module's outputs) are identified by the alias
+// that they are accessed through.
 #pragma once
 
 #include <string>
@@ -32,12 +32,12 @@ std::string_view space_name(Space space);  // "network", "input", ...
 struct Definition {
   Space space{};
   std::string_view name;
-  Span name_span;                     // the name alone
+  Span name_span;                     // only the name
   Span full_span;                     // the block
   const ast::Block* block = nullptr;  // null for a Variable, whose full_span is `each x in LIST`
-  bool reference = false;             // `network n` without parentheses: stands for one that exists elsewhere
-  uint32_t scope = 0;                 // Variable: where its name stands in the loop; else 0
-  Span range{};                       // Variable: where it can be used
+  bool reference = false;             // `network n` without parentheses: refers to an existing one
+  uint32_t scope = 0;                 // Variable: position of its name in the loop; else 0
+  Span range{};                       // Variable: where it is visible
 };
 
 struct Occurrence {
@@ -51,16 +51,16 @@ struct Occurrence {
 };
 
 struct SymbolIndex {
-  std::vector<Definition> definitions;  // in order of place
-  std::vector<Occurrence> occurrences;  // in order of place, definitions included
+  std::vector<Definition> definitions;  // in source order
+  std::vector<Occurrence> occurrences;  // in source order, including definitions
 
   // The first definition of the name.
   const Definition* find(Space space, std::string_view name) const;
-  // The occurrence under or touching the offset: a cursor behind the last letter counts.
+  // The occurrence at or touching the offset: a cursor after the last letter counts.
   const Occurrence* at(uint32_t offset) const;
   std::vector<const Occurrence*> all(const Occurrence& like) const;
 
-  std::vector<uint32_t> by_name;  // indices of definitions, by space, name and place
+  std::vector<uint32_t> by_name;  // indices of definitions, sorted by space, name and position
 };
 
 SymbolIndex index_symbols(const ast::Tree& tree);

@@ -1,5 +1,5 @@
-// What an expression in front of a dot holds, as far as the text says so: a node, a system, or a value of a
-// type that an input declares. For completion and hover; works on texts that are still being written.
+// The type of an expression before a dot, as far as the text tells: a node, a system, or the declared type of
+// an input. For completion and hover; works on unfinished texts.
 #pragma once
 
 #include <string>
@@ -12,20 +12,20 @@ namespace radl::lsp {
 
 struct Holding {
   enum class What : uint8_t { Unknown, Node, System, Typed } what = What::Unknown;
-  const ast::Expr* type = nullptr;  // Typed: as the input declares it
-  const Analysis* in = nullptr;     // of which `type` is a part
+  const ast::Expr* type = nullptr;  // Typed: as declared by the input
+  const Analysis* in = nullptr;     // the analysis that contains `type`
 };
 
-// `path` is a name with members and indices, such as `input.users[0]`, that stands at `at` in the document.
+// `path` is a name with members and indices, such as `input.users[0]`, at offset `at` of the document.
 Holding holding_of(const Query& query, std::string_view path, uint32_t at);
 
 struct Field {
   std::string name, type;
 };
-// The entries of an object; empty for all else.
+// The entries of an object type; empty for other types.
 std::vector<Field> fields_of(const Holding& holding);
 
-// Where the path begins whose last part ends at `end`: in front of `input.users[0]`.
+// Start of the path whose last part ends at `end`, such as the start of `input.users[0]`.
 uint32_t path_begin(std::string_view text, uint32_t end);
 
 }  // namespace radl::lsp

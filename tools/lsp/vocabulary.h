@@ -1,5 +1,5 @@
-// The language's words as an editor shows them. Read from the tables that the compiler itself checks with;
-// what no table holds (blocks, inputs' own features, recipe variables) is listed in vocabulary_words.cc.
+// The language's words for display in an editor. Read from the tables that the compiler checks with;
+// vocabulary_words.cc lists words that are in no table (blocks, inputs' own features, recipe variables).
 #pragma once
 
 #include <optional>
@@ -13,19 +13,19 @@ struct Word {
   std::string name;                 // "net_interface.N.connection"
   std::string kind;                 // "string", "number", "size", ...: one or two words
   std::string doc;                  // Markdown
-  std::vector<std::string> values;  // what a string may be; empty: anything
+  std::vector<std::string> values;  // allowed values of a string; empty: any
   std::vector<std::string> units;
-  bool group = false;     // takes contains ( )
-  bool compares = false;  // takes all comparators
+  bool group = false;     // accepts contains ( )
+  bool compares = false;  // accepts all comparison operators
   bool number = false;
-  std::string preset;  // default, as written; may be empty
+  std::string preset;  // default as written; may be empty
   bool required = false;
-  bool radl2 = false;  // of `radl 2` alone
+  bool radl2 = false;  // only in `radl 2`
 };
 
-// The features that an owner (Cursor::owner, but for modules) has; empty when it is not known.
+// The features of an owner (Cursor::owner, except modules); empty if unknown.
 std::vector<Word> features_of(std::string_view owner);
-// `name` as written ("disk.2.size") in the owner; nullopt when no table knows it.
+// The feature `name` as written ("disk.2.size") of the owner; nullopt if unknown.
 std::optional<Word> find_feature(std::string_view owner, std::string_view name);
 
 struct BlockWord {
@@ -34,19 +34,19 @@ struct BlockWord {
 };
 const std::vector<BlockWord>& block_words();
 
-// Variables that Ansible recipes are given.
+// Variables available in Ansible recipes.
 struct RecipeVariable {
   std::string_view name, doc;
 };
 const std::vector<RecipeVariable>& recipe_variables();
 
-// What stands behind the dot in expressions of radl 2.
+// Members after a dot in radl 2 expressions.
 struct MemberWord {
   std::string_view name, doc;
 };
 const std::vector<MemberWord>& node_members();            // of `worker[0]`, `worker[*]` and `self`
 const std::vector<MemberWord>& system_members();          // of `worker`
-const std::vector<MemberWord>& job_members(bool trains);  // of a configure with a training, or a program
+const std::vector<MemberWord>& job_members(bool trains);  // of a configure with a training or a program
 const std::vector<MemberWord>& module_members();          // of `module`
 const MemberWord* find_member(const std::vector<MemberWord>& members, std::string_view name);
 

@@ -1,4 +1,4 @@
-// Convolution as unfolded GEMM by Eigen: runs everywhere, for every geometry.
+// Convolution as an unfolded GEMM with Eigen. Runs on every processor, for every geometry.
 #pragma once
 
 #include "engine/kernels/conv.h"

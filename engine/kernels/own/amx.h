@@ -1,17 +1,17 @@
-// Intel's matrix unit AMX (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 1, chapter
-// "Programming with Intel AMX"), as kernels see it: eight tile registers a thread, each of up to 16 rows of
-// up to 64 bytes, and one instruction that multiplies two of them into a third.
+// Kernel interface to Intel's matrix unit AMX (Intel 64 and IA-32 Architectures Software Developer's Manual,
+// volume 1, chapter "Programming with Intel AMX"): eight tile registers per thread, each of up to 16 rows of
+// up to 64 bytes, and an instruction that adds the product of two to a third.
 //
-// Kernels are templates over a unit: AmxUnit executes the instructions, AmxEmulation (amx_emulation.h) does
-// in plain C++ what the manual says they do. Both have these static functions, T, C, A and B numbers of
-// registers:
+// Kernels are templates over a unit: AmxUnit executes the instructions, AmxEmulation (amx_emulation.h)
+// emulates them in plain C++ by the manual. Both have these static functions, where T, C, A and B are
+// register numbers:
 //
-//   configure(config)   this thread's shapes; all registers are zero afterwards
+//   configure(config)   sets this thread's shapes; all registers become zero
 //   zero<T>()
 //   load<T>(from, stride), store<T>(to, stride)   rows `stride` bytes apart, of the register's shape
 //   dot<C, A, B>()      C[m][n] += sum over k of A[m][2k] * B[k][2n] + A[m][2k+1] * B[k][2n+1]
 //                       of bf16 in A and B into fp32 in C; denormal numbers are zero
-//   release()           no shapes any more, and nothing for the system to save
+//   release()           drops the shapes; the system then has nothing to save
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@
 
 namespace radl::engine::own {
 
-// The operand of LDTILECFG, as it lies in memory.
+// The operand of LDTILECFG in its memory layout.
 struct alignas(64) TileConfig {
   uint8_t palette = 1;  // eight registers of 16 rows of 64 bytes
   uint8_t start_row = 0;
@@ -36,8 +36,8 @@ static_assert(sizeof(TileConfig) == 64);
 static_assert(offsetof(TileConfig, start_row) == 1 && offsetof(TileConfig, row_bytes) == 16 &&
               offsetof(TileConfig, rows) == 48);
 
-// Assembly, because GCC 12's intrinsics take the registers' numbers as text, which no template has, because
-// its loads do not tell the compiler that they read memory, and its LDTILECFG only that it reads eight bytes.
+// Inline assembly, because GCC 12's intrinsics take register numbers as text, which templates cannot supply,
+// because its loads do not declare that they read memory, and its LDTILECFG declares only eight bytes.
 struct AmxUnit {
   static constexpr const char* kName = "amx_bf16";
 

@@ -1,5 +1,5 @@
-// Does the processor's matrix unit do what the manual says? Nobody who wrote these kernels had one: before a
-// process uses it, it multiplies a few small matrices and compares them with the emulation.
+// Self-test of the processor's matrix unit. These kernels were developed without AMX hardware, so a process
+// multiplies a few small matrices and compares the results with the emulation before it uses the unit.
 #pragma once
 
 #include <algorithm>
@@ -15,31 +15,31 @@
 
 namespace radl::engine::own {
 
-// Empty, or what differs. Takes some microseconds; for x86-64 with AMX, or any processor where `Unit` is an
+// Returns "" or the difference. Takes some microseconds. Requires x86-64 with AMX, unless `Unit` is an
 // emulation.
 template <class Unit>
 std::string amx_disagreement();
-// Of this processor's unit.
+// Tests this processor's unit.
 std::string amx_disagreement();
 
 namespace amx_check {
 
 // A product of 2x2 registers of `rows` by `columns` sums over `steps` registers of `pairs` pairs, all packed
-// without gaps between rows.
+// densely.
 struct Product {
   int rows, columns, pairs, steps;
   std::vector<uint16_t> a, b;  // [step][2][rows][pairs][2], [step][2][pairs][columns][2]
   std::vector<float> sums;     // [2][2][rows][columns]
-  double bound;                // of a difference
+  double bound;                // largest allowed difference
 
   size_t a_values() const { return size_t{2} * rows * pairs; }
   size_t b_values() const { return size_t{2} * pairs * columns; }
   size_t c_values() const { return size_t{1} * rows * columns; }
 };
 
-// `exact`: small integers, whose sums are the same in every order. Otherwise numbers of all sizes around
-// 1, whose sums in fp32 differ by at most one rounding a term from any other order's: each sum has 2 * pairs
-// * steps + 1 terms, and both sides round.
+// `exact`: small integers, whose sums are exact in every order. Otherwise numbers around 1 of varied size,
+// whose fp32 sums differ from those in any other order by at most one rounding per term: each sum has 2 *
+// pairs * steps + 1 terms, and both sides round.
 inline Product random_product(int rows, int columns, int pairs, bool exact) {
   Product p{rows, columns, pairs, 3, {}, {}, {}, 0};
   std::mt19937 random(static_cast<unsigned>(1000 * rows + 10 * columns + pairs + exact));
@@ -98,7 +98,7 @@ std::vector<float> multiply(const Product& p) {
 
 template <class Unit>
 std::string amx_disagreement() {
-  // What kernels use, and a shape without symmetries that would hide a row taken for a column.
+  // The kernels' shape, and an asymmetric one that would reveal swapped rows and columns.
   const int shapes[][3] = {{16, 16, 16}, {5, 7, 3}};
   for (const auto& [rows, columns, pairs] : shapes)
     for (const bool exact : {true, false}) {

@@ -1,6 +1,6 @@
-// The tile registers of amx.h in plain C++, for processors without AMX and as the measure of those with it:
-// shapes, order of operations, roundings and faults as in Intel's manual (volume 2, LDTILECFG, TILELOADD,
-// TILESTORED, TILEZERO, TILERELEASE, TDPBF16PS). Each thread has its own registers.
+// The tile registers of amx.h in plain C++, for processors without AMX and to verify those with it: shapes,
+// order of operations, rounding and faults by Intel's manual (volume 2, LDTILECFG, TILELOADD, TILESTORED,
+// TILEZERO, TILERELEASE, TDPBF16PS). Each thread has its own registers.
 #pragma once
 
 #include <stdexcept>
@@ -9,7 +9,7 @@
 
 namespace radl::engine::own {
 
-// What a processor would answer with #GP or #UD.
+// Corresponds to a processor's #GP or #UD.
 class AmxFault : public std::logic_error {
  public:
   using std::logic_error::logic_error;
@@ -42,7 +42,7 @@ class AmxEmulation {
   static void load(int tile, const void* from, size_t stride);
   static void store(int tile, void* to, size_t stride);
   static void dot(int c, int a, int b);
-  // Whether this thread has shapes, that is whether it left out release().
+  // True if this thread has shapes, that is, if it did not call release().
   static bool configured();
 };
 

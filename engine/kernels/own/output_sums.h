@@ -1,7 +1,7 @@
-// Per-channel sums and sums of squares of a convolution's output, which its kernels add up on the way.
+// Per-channel sums and sums of squares of a convolution's output, computed by its kernels.
 //
-// A kernel adds to the fp32 sums of one item of work; the items' sums are added in double, in the items'
-// order, so that the result depends neither on the number of threads nor on which of them did an item.
+// A kernel adds to the fp32 sums of one work item. The items' sums are added in double, in item order, so the
+// result depends neither on the number of threads nor on the assignment of items.
 #pragma once
 
 #include <algorithm>
@@ -13,16 +13,16 @@ namespace radl::engine::own {
 class OutputSums {
  public:
   OutputSums() = default;
-  // `lanes`: channels, rounded up to what the kernels write.
+  // `lanes`: channels, rounded up to the kernels' vector width.
   OutputSums(size_t items, size_t lanes) : width_(2 * lanes), items_(items * width_) {}
 
-  // [2][lanes] zeros of an item, for a kernel to add to.
+  // The item's sums [2][lanes], initially zero, for a kernel to add to.
   float* of(size_t item) {
     float* to = items_.data() + item * width_;
     std::fill_n(to, width_, 0.0f);
     return to;
   }
-  // sums [2][channels], of the first items.
+  // Adds the first `items` into sums [2][channels].
   void total(size_t items, size_t channels, double* sums) const {
     std::fill_n(sums, 2 * channels, 0.0);
     const float* from = items_.data();

@@ -1,4 +1,4 @@
-// How our convolutions cut their work: scratch layouts and band sizes, worked out once per layer.
+// Work division of the own convolutions: scratch layouts and band sizes, computed once per layer.
 #pragma once
 
 #include "engine/kernels/conv.h"
@@ -8,7 +8,7 @@ namespace radl::engine::own {
 
 constexpr int round_up(int x, int multiple) { return (x + multiple - 1) / multiple * multiple; }
 
-// A convolution pass from packed scratch: forward, or backward data (the convolution of dy with turned
+// A convolution pass from packed scratch: forward, or backward data (the convolution of dy with flipped
 // weights).
 struct PassPlan {
   PackShape pack;
@@ -28,12 +28,12 @@ struct PassPlan {
 PassPlan plan_forward(const ConvGeometry& g, int per_unit);
 PassPlan plan_backward_data(const ConvGeometry& g, int per_unit);
 
-// The gradient of the weights, over groups of images or bands of one.
+// The weight gradient, over groups of images or bands of one.
 struct WeightPlan {
   WeightShape shape;  // for a full item
   PackShape pack;
-  int images = 1;     // per item, when whole images are taken
-  int band_rows = 0;  // output rows per item, when an image is cut (then images == 1)
+  int images = 1;     // images per item, if items are whole images
+  int band_rows = 0;  // output rows per item, if images are split (then images == 1)
   int chunk = 0;      // > 0: pointwise
   size_t x_bytes = 0, dy_bytes = 0;
   size_t partial_floats = 0;

@@ -1,4 +1,4 @@
-// The gradient of the weights of a Winograd convolution: G^T (sum over tiles of B^T d B x A dy A^T) G.
+// The weight gradient of a Winograd convolution: G^T (sum over tiles of B^T d B x A dy A^T) G.
 #pragma once
 
 #include <utility>
@@ -10,16 +10,16 @@
 
 namespace radl::engine::own {
 
-// Few channels: each thread has its tiles and its own sums, which stay in the second-level cache; the
-// threads' sums are added in thread order. Many channels: the threads transform a large strip of tiles
-// together, then each multiplies its share of the blocks of channels over all of it, so that the sums pass
-// through memory once a strip, or never where one strip is all.
+// With few channels, each thread has its own tiles and sums, which stay in the second-level cache; the
+// threads' sums are added in thread order. With many channels, the threads transform a large strip of tiles
+// together; then each multiplies its share of the channel blocks over all of it. The sums then pass through
+// memory once per strip, or not at all if there is one strip.
 class WinogradGradient {
  public:
   WinogradGradient(const ConvRequest& r, const WinogradKernels& kernels);
-  // Of the request's workspace, a thread.
+  // Workspace that the request needs, per thread.
   size_t scratch_bytes() const;
-  // `index`: of pooled outputs, whose gradient dy is then.
+  // `index`: for pooled outputs; dy is then their gradient.
   void run(int n, const void* x, const void* dy, float* dw, WindowIndex index = nullptr);
 
  private:
@@ -27,18 +27,18 @@ class WinogradGradient {
     std::byte *inputs, *gradients;
   };
   size_t slots(int n) const;
-  // A slot's units; the second one may be beyond the last.
+  // A slot's units; the second may be past the end.
   std::pair<size_t, size_t> units_of(size_t slot) const;
   size_t blocks() const { return static_cast<size_t>(tiling_.in_blocks()) * tiling_.out_blocks(); }
   size_t block_sums() const { return static_cast<size_t>(kernels_.places) * 256; }
   size_t pair_bytes(int blocks) const { return blocks * layout_.block * kernels_.work_bytes; }
-  // The blocks of channels that are multiplied at a time.
+  // The blocks of channels that are multiplied together.
   struct Group {
-    int in, out;    // the first ones
-    int ins, outs;  // how many
+    int in, out;    // the first blocks
+    int ins, outs;  // number of blocks
     size_t first_block(int in_blocks) const { return static_cast<size_t>(out) * in_blocks + in; }
   };
-  // Where a group's sums are, in floats: of its first blocks at the first place, and how far on the next are.
+  // Where a group's sums are, in floats: of its first blocks at the first place, and the distances between.
   struct SumsLayout {
     float* at;
     size_t place, next_in, next_out;
@@ -48,7 +48,7 @@ class WinogradGradient {
   void plan_strips(size_t pairs);
   void transform(size_t slot, const TilePositions& at, int n, const void* x, const void* dy,
                  const Pairs& to) const;
-  // Both of a share of all [block][place], blocks of inputs before those of outputs.
+  // Both handle a share of all [block][place], blocks of inputs before those of outputs.
   size_t arrangements() const;
   void arrange(size_t begin, size_t end, int pairs, const Pairs& p) const;
   void multiply(const Group& g, int place, const TileShapes& pairs, const Pairs& from, bool add,
@@ -66,7 +66,7 @@ class WinogradGradient {
   TileRows rows_;
   FilterView view_;
   PairLayout layout_;
-  int units_in_slot_ = 1, pairs_in_slot_ = 1;  // a slot: what is transformed at a time
+  int units_in_slot_ = 1, pairs_in_slot_ = 1;  // a slot is transformed as a whole
   size_t strip_ = 1;                           // slots
   bool apart_ = true, single_strip_ = false;
   WindowIndex index_ = nullptr;  // of this run

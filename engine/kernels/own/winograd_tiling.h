@@ -1,4 +1,4 @@
-// How the images of a Winograd convolution are cut into tiles.
+// Divides the images of a Winograd convolution into tiles.
 #pragma once
 
 #include <algorithm>
@@ -11,32 +11,32 @@
 namespace radl::engine::own {
 
 constexpr int kMostTiles = 48;  // in a unit
-// Trimming saves a sixth of the products of the last one of so many tiles a row; with more it is not worth
-// the smaller groups.
+// Trimming saves a sixth of the products of the last one of this many tiles per row. With more tiles the gain
+// does not outweigh the smaller groups.
 constexpr int kMostTrimmed = 4;
 
-// A place among the tiles: a unit's image and its first tile's first output.
+// A position among the tiles: a unit's image and its first tile's first output.
 struct TileUnit {
   size_t image;
   int row, column;
 };
 
-// Which of a window's positions, 0 to 3 row by row, was the largest, [n][oh/2][ow/2][oc]; null: outputs are
-// not pooled.
+// The position of the maximum in each window, 0 to 3 row by row, [n][oh/2][ow/2][oc]; null: no
+// pooling.
 using WindowIndex = const uint8_t*;
 
-// Units are tile rows, or parts of wide ones; all have `segment` tiles, the last of a row perhaps outside.
+// Units are tile rows, or parts of wide ones, of `segment` tiles; the last of a row may extend beyond it.
 struct Tiling {
   int tile = 2;
-  int h = 0, w = 0, c = 0;     // of what is transformed
-  int oh = 0, ow = 0, oc = 0;  // of what is tiled
+  int h = 0, w = 0, c = 0;     // of the transformed tensor
+  int oh = 0, ow = 0, oc = 0;  // of the tiled tensor
   int pt = 0, pl = 0;
   int tile_rows = 0, segments = 0, segment = 0;
   bool low = false, narrow = false;  // the last tile of a column, of a row: see TileShapes
 
   Tiling() = default;
-  // Of the forward pass, or of the gradient of the inputs. `even`: an even number of tiles a unit (a single
-  // one stays single with tiles of 4x4), unless tiles are trimmed.
+  // For the forward pass, or for the input gradient. `even`: an even number of tiles per unit (a single one
+  // stays single with 4x4 tiles), unless tiles are trimmed.
   Tiling(const ConvGeometry& g, const WinogradKernels& kernels, bool backward, bool even = false)
       : tile(kernels.tile),
         h(backward ? g.oh : g.h),
@@ -68,30 +68,30 @@ struct Tiling {
   }
 };
 
-// Rows of tiles for a strip that wants about `rows`: images by fours, so that their tiles of each shape
-// divide well, or as few as it takes.
+// Rows of tiles for a strip of about `rows`: images in groups of four, so that their tiles of each shape
+// divide well, or as few images as needed.
 inline int whole_images(int rows, int rows_of_image) {
   const int images = std::max(1, rows / rows_of_image);
   return (images < 4 ? images : images / 4 * 4) * rows_of_image;
 }
 
-// What the ends of strips are multiples of, where one has up to `strip` rows of tiles: see whole_images().
+// The grain of strip ends, if a strip has up to `strip` rows of tiles: see whole_images().
 inline size_t strip_grain(const Tiling& t, size_t strip) {
   if (!t.trimmed()) return 1;
   return static_cast<size_t>(t.tile_rows) * (strip / t.tile_rows < 4 ? 1 : 4);
 }
 
-// How many strips of equal size there are, of up to `strip` each: as many for one thread as for another.
+// The number of equal strips of up to `strip` each, balanced over the threads.
 inline size_t even_strips(size_t count, size_t strip, int threads) {
   const size_t least = (count + strip - 1) / strip, each = (least + threads - 1) / threads;
   return each * threads;
 }
 
-// The order of a strip's tiles. It begins with an image's first row where tiles are trimmed, and has whole
+// The order of a strip's tiles. If tiles are trimmed, a strip begins with an image's first row and has whole
 // images; `rows` of tiles follow each other as in an image.
 class TileOrder {
  public:
-  // `across`: tiles, or pairs of tiles, of a row.
+  // `across`: tiles, or pairs of tiles, per row.
   TileOrder(const Tiling& t, int rows, int across)
       : t_(t), across_(across), lows_(t.low ? rows / t.tile_rows : 0), wholes_(rows - lows_) {
     const int plain = across - t.narrow;
@@ -114,7 +114,7 @@ class TileOrder {
   TileShapes shapes_;
 };
 
-// The rows of units: of what the tiles need, or of the outputs that they are.
+// The rows of units: the inputs that the tiles need, or the outputs that they cover.
 class TileRows {
  public:
   TileRows(const Tiling& t, int value_bytes)
@@ -140,7 +140,7 @@ class TileRows {
   }
 
  private:
-  // Of an image of h x w x c, `count` rows from row `first` on, which may be outside.
+  // For an image of h x w x c: `count` rows from row `first`, which may lie outside.
   struct Rows {
     int count, first, h, w, c;
   };

@@ -1,4 +1,4 @@
-// Activations and their derivatives, exact: the oracle. T is float or double.
+// Exact activations and derivatives: the reference for tests. T is float or double.
 #pragma once
 
 #include <cmath>
@@ -13,7 +13,7 @@ T activate(Act act, T x, T slope) {
     case Act::None:
       return x;
     case Act::Relu:
-      return x < 0 ? T(0) : x;  // a NaN stays one
+      return x < 0 ? T(0) : x;  // keeps NaN
     case Act::LeakyRelu:
       return x > 0 ? x : slope * x;
     case Act::Gelu:

@@ -1,5 +1,5 @@
-// Convolution in plain loops: the oracle. T is float or double.
-// x [n,h,w,c], y [n,oh,ow,oc], weights [oc, c/groups, kh, kw] (PyTorch's order).
+// Convolution in plain loops: the reference for tests. T is float or double. x [n,h,w,c], y [n,oh,ow,oc],
+// weights [oc, c/groups, kh, kw] (PyTorch's order).
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Softmax cross-entropy with label smoothing (Szegedy et al. 2015): the oracle. T is float or double.
+// Softmax cross-entropy with label smoothing (Szegedy et al. 2015): the reference. T is float or double.
 #pragma once
 
 #include <cmath>
@@ -8,7 +8,7 @@
 
 namespace radl::engine::ref {
 
-// logits [n, classes]; gradient of the mean loss into `gradient` (set) unless it is null.
+// logits [n, classes]. Stores the gradient of the mean loss in `gradient` unless it is null.
 template <class T>
 StepResult softmax_cross_entropy(const T* logits, const int32_t* labels, int n, int classes, float smoothing,
                                  T* gradient) {
