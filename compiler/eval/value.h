@@ -5,8 +5,8 @@
 // or selected by it. Its content is accessible only with a Permission; other readers get "", 0 and
 // false.
 //
-// The size of every value is limited by kMaxWeight and kMaxValueDepth from its construction on.
-// on.
+// The size of every value is limited by kMaxWeight and kMaxValueDepth from its construction on, so
+// every value can be processed as a whole.
 #pragma once
 
 #include <cstdint>

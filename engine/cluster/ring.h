@@ -1,12 +1,12 @@
 // All-reduce: the workers of a job add their numbers without a server.
 //
 // Each worker in the ring is linked to the next and the previous one. A sum goes around twice
-// (reduce-scatter, then all-gather: Patarasuk and Yuan 2009), so each member sends 2 (n-1)/n of the numbers.
-// The order of additions depends only on n, and all members get the same bits, whatever the codec (codec.h).
+// (reduce-scatter, then all-gather: Patarasuk and Yuan 2009), so each member sends 2 (n-1)/n of the numbers,
+// however many members there are. The order of additions depends only on n, and all members get the same
+// bits, whatever the codec (codec.h).
 //
-// A lost member ends the ring: the first to notice closes its links, and so on. The members then form a new
-// ring (party.h).
-// one (party.h).
+// A lost member ends the ring: the first to notice closes its links, and so on around the ring. The members
+// then form a new ring (party.h).
 #pragma once
 
 #include <memory>

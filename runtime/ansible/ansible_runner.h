@@ -1,5 +1,5 @@
-// Runs Ansible recipes through the installed ansible-playbook, with host keys pinned, secrets in files of
-// mode 0600 and never in arguments, and each task reported as an event.
+// Runs Ansible recipes with the installed ansible-playbook. Pins host keys, keeps secrets in files of mode
+// 0600 and never in arguments, and reports each task as an event.
 #pragma once
 
 #include <memory>
@@ -10,9 +10,9 @@ namespace radl {
 
 std::unique_ptr<StepRunner> make_ansible_runner();
 
-// cloud_init recipes: a cloud hands them to the machine that it makes (its spec's "cloud_init", which is
-// among the node's attributes), and this waits for cloud-init's end. Unsupported: the cloud or the image has
-// none.
+// Waits for the end of cloud-init, which runs cloud_init recipes: the cloud passes them to the machine at
+// creation (the spec's "cloud_init", one of the node's attributes). Unsupported: the cloud or the image has
+// no cloud-init.
 std::unique_ptr<StepRunner> make_cloud_init_runner();
 
 }  // namespace radl

@@ -1,4 +1,4 @@
-// The ansible.cfg of one run of ansible-playbook: nothing is taken from this computer's own.
+// The ansible.cfg of one run of ansible-playbook. This computer's own configuration is ignored.
 #pragma once
 
 #include <string>
@@ -6,14 +6,14 @@
 
 namespace radl::recipes {
 
-// What Ansible's programs get of our environment.
+// Environment variables passed to Ansible's programs.
 extern const std::vector<std::string> kAnsibleVariables;
 
 struct ConfigurationPaths {
-  std::string own;      // of this run: inventory, callback, known hosts
-  std::string shared;   // of the infrastructure: roles and collections that were installed, facts
-  std::string roles;    // of the project
-  std::string sockets;  // short, as a socket's path must be
+  std::string own;      // per run: inventory, callback, known hosts
+  std::string shared;   // per infrastructure: installed roles and collections, facts
+  std::string roles;    // the project's own
+  std::string sockets;  // short, because socket paths are limited
 };
 std::string make_configuration(const ConfigurationPaths& paths);
 

@@ -1,5 +1,5 @@
-// The inventory of a run of Ansible: groups, hosts and the IM_* variables that RADL recipes expect.
-// docs/steps.md lists them and where they differ from the reference service.
+// The inventory of an Ansible run: groups, hosts and the IM_* variables that RADL recipes expect.
+// docs/steps.md lists them and the differences from the reference service.
 #pragma once
 
 #include <string>
@@ -13,26 +13,26 @@ namespace radl::recipes {
 // "<ip>_<number>"
 std::string host_name(const NodeHandle& node);
 
-// How Ansible gets in and up on one node, found out by looking.
+// How Ansible logs in and becomes root on a node, as probed.
 struct Access {
   bool is_root = false, has_sudo = false;
-  std::string sudo_password;  // where sudo asks for one
-  std::string python;         // path of its interpreter
+  std::string sudo_password;  // if sudo asks for one
+  std::string python;         // path of the Python interpreter
 };
 
 struct InventoryInput {
   std::string infrastructure;
   const ir::Program* program = nullptr;
-  const std::vector<NodeHandle>* nodes = nullptr;  // every node that is there
+  const std::vector<NodeHandle>* nodes = nullptr;  // all existing nodes
   const ir::Secrets* secrets = nullptr;
-  ssh::KeyPlaces keys;  // where the keys are that the nodes' attributes name
-  // Access of the node that the step is for; of others nothing is known.
+  ssh::KeyPlaces keys;  // where to find the keys that the nodes' attributes name
+  // Access to the step's node. Access to other nodes is unknown.
   std::string address;
   Access access;
 };
 
-// JSON, which is YAML, for Ansible's yaml inventory plugin. Holds secrets where a node has only a password:
-// mode 0600.
+// JSON (a subset of YAML) for Ansible's yaml inventory plugin. Contains passwords of nodes that have no key:
+// write it with mode 0600.
 Json make_inventory(const InventoryInput& input);
 
 // One line per node: "[host]:port ssh-ed25519 ...".

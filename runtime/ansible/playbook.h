@@ -1,4 +1,4 @@
-// From a recipe's text to a playbook for one machine.
+// Converts a recipe's text to a playbook for one machine.
 #pragma once
 
 #include <string>
@@ -8,16 +8,16 @@
 namespace radl::recipes {
 
 struct Header {
-  std::string host;     // what `hosts` becomes in every play
-  bool become = false;  // written where a play does not say itself
+  std::string host;     // the value of `hosts` in every play
+  bool become = false;  // applied to plays that do not set it
 };
 
-// Puts `hosts`, `become` and `gather_facts: False` into each play. Everything else stays byte for byte (tags
-// such as !vault, comments, templates). Invalid, with line and column of the recipe, when it is no list of
+// Adds `hosts`, `become` and `gather_facts: False` to each play. Keeps everything else byte for byte (tags
+// such as !vault, comments, templates). Invalid, with the recipe's line and column: it is not a list of
 // plays.
 Result<std::string> make_playbook(const std::string& recipe, const Header& header);
 
-// True when the text names facts of hosts, so that they have to be gathered first.
+// True if the text uses facts of hosts, so that they must be gathered first.
 bool uses_facts(const std::string& recipe);
 
 }  // namespace radl::recipes

@@ -1,4 +1,4 @@
-// Folders of one Ansible run.
+// Folders for one Ansible run.
 #pragma once
 
 #include <string>
@@ -7,13 +7,13 @@
 
 namespace radl::recipes {
 
-// A private folder that goes away with its owner. One that a killed run has left goes when the next is made.
+// A private folder, removed with its owner. The folder of a killed run is removed at the next creation.
 class PrivateFolder {
  public:
   PrivateFolder() = default;
   PrivateFolder(const PrivateFolder&) = delete;
   ~PrivateFolder();
-  // A folder PREFIX-XXXXXX, mode 0700; `stale`: nobody else uses the prefix, so what is there is left over.
+  // Creates PREFIX-XXXXXX, mode 0700. `stale`: no other process uses the prefix: existing ones are leftovers.
   Status make(const std::string& prefix, bool stale);
   const std::string& path() const { return path_; }
 
@@ -21,8 +21,8 @@ class PrivateFolder {
   std::string path_;
 };
 
-// A name for a folder that is short enough for the sockets of ssh in it (108 bytes in all, unix(7)): its own,
-// or a link in /tmp that is removed with this object, or replaced by the next one for the folder.
+// A path for a folder that is short enough for ssh sockets (108 bytes in total, unix(7)): its own path, or a
+// link in /tmp that is removed with this object or replaced by the folder's next one.
 class ShortPath {
  public:
   ShortPath() = default;

@@ -1,6 +1,6 @@
-// Folders in which files arrive before they take their place: <work>/arriving-XXXXXXXX. Each is locked
-// (flock) as long as its process lives, so that what a killed run has left is known from what is in use,
-// also by a process of another container.
+// Temporary folders for files in transfer: <work>/arriving-XXXXXXXX. Each is locked (flock) while its process
+// lives, so that leftovers of killed runs can be told from folders in use, even by a process in another
+// container.
 #pragma once
 
 #include <string>
@@ -12,13 +12,13 @@ namespace radl {
 
 class ArrivingFolder {
  public:
-  // Made with open(); gone with this.
+  // open() creates the folder; the destructor removes it.
   explicit ArrivingFolder(std::string work) : work_(std::move(work)) {}
   ~ArrivingFolder();
   ArrivingFolder(const ArrivingFolder&) = delete;
   ArrivingFolder& operator=(const ArrivingFolder&) = delete;
 
-  Status open();  // once is enough
+  Status open();  // idempotent
   const std::string& path() const { return path_; }
 
  private:
@@ -27,7 +27,7 @@ class ArrivingFolder {
   Fd lock_;
 };
 
-// Removes those whose process is gone; the number of them.
+// Removes folders whose process has ended. Returns their number.
 int sweep_arriving_folders(const std::string& work);
 
 }  // namespace radl

@@ -1,4 +1,4 @@
-// One thing that a step would do, or did: what the steps tell and the plan shows.
+// One change by a step, planned or made. Steps report it and plans show it.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,7 +9,7 @@ namespace radl {
 struct Change {
   std::string resource;          // "file '/etc/motd'"
   std::string what;              // "content", "mode", "run", ...
-  nlohmann::json before, after;  // null: absent or not known; secrets masked
+  nlohmann::json before, after;  // null: absent or unknown; secrets masked
   std::string diff;              // unified diff of text content, may be empty
 };
 

@@ -5,8 +5,8 @@
 
 namespace radl {
 
-// Letters, digits and '-', with the first digits of the identity, which a job keeps while what it computes is
-// the same.
+// Letters, digits and '-', plus the first digits of the identity, which stays the same while the job's
+// computation does.
 std::string job_folder_name(const std::string& name, const std::string& identity);
 
 }  // namespace radl

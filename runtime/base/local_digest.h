@@ -1,4 +1,4 @@
-// Digests of this computer's files, without reading again what has not changed.
+// Cached digests of local files. Unchanged files are not read again.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace radl {
 
-// SHA-256 of a local file, remembered while its size, inode and times stay as they were.
+// SHA-256 of a local file, cached by size, inode and times.
 Result<std::string> local_digest(const std::string& path);
-// This file, just written by us, has this digest.
+// Caches the digest of a file that was just written.
 void remember_digest(const std::string& path, const std::string& digest);
 
 }  // namespace radl

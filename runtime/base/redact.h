@@ -1,4 +1,4 @@
-// Masks secret values in whatever is about to be shown, logged or stored.
+// Masks secret values in text to be shown, logged or stored.
 #pragma once
 
 #include <map>
@@ -15,12 +15,12 @@ class Redactor {
 
   Redactor() = default;
   explicit Redactor(const std::map<std::string, std::string>& secrets);
-  // Also masks the forms that a secret takes on its way: each long line of it, JSON-escaped, base64,
-  // percent-encoded. A secret of fewer than three bytes is masked only where it is the whole text.
+  // Also masks derived forms of a secret: each of its long lines, JSON-escaped, base64, percent-encoded. A
+  // secret shorter than three bytes is masked only if it is the whole text.
   void add(std::string_view secret);
 
   std::string mask(std::string_view text) const;
-  nlohmann::json mask_json(const nlohmann::json& value) const;  // every text in it, keys included
+  nlohmann::json mask_json(const nlohmann::json& value) const;  // every text in it, including keys
   bool empty() const { return patterns_.empty() && short_.empty(); }
 
  private:

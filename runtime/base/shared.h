@@ -1,4 +1,4 @@
-// What the calls of one run have in common.
+// Objects shared by the calls of one run.
 #pragma once
 
 #include <map>
@@ -8,7 +8,7 @@
 
 namespace radl {
 
-// One object of each type, made when it is first asked for, gone with the run. Thread-safe.
+// One object per type, created at first use and destroyed with the run. Thread-safe.
 class Shared {
  public:
   template <class T>

@@ -1,9 +1,9 @@
-// The password for sudo that is given for a run (RADL_SUDO_PASSWORD, --ask-sudo-password), among its secrets.
+// The name of the run's sudo password (RADL_SUDO_PASSWORD, --ask-sudo-password) among its secrets.
 #pragma once
 
 namespace radl {
 
-// Never in a state, not even as a fingerprint: a password of a person, and nothing that a step is made of.
+// Never stored in a state, not even as a digest: it is a person's password and not an input of any step.
 inline constexpr const char* kSudoSecret = "sudo.password";
 
 }  // namespace radl

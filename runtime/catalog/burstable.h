@@ -1,5 +1,5 @@
-// Types whose processors compute at a baseline, and above it by CPU credits: data/burstable.csv, whose head
-// says which documents of the vendors it is from.
+// Machine types with a CPU baseline, which exceed it with CPU credits: data/burstable.csv, whose header names
+// the vendors' documents.
 #pragma once
 
 #include <string_view>
@@ -7,14 +7,14 @@
 namespace radl {
 
 struct Burstable {
-  double cores = 0;           // that it can use at once
-  double baseline = 0;        // share of each core that it can use for ever
-  double launch_credits = 0;  // minutes of one core at full use, that a new machine has
-  bool unlimited = false;     // runs on without credits; the surplus is charged
-  double surplus_usd = 0;     // of a core's hour above the baseline; unlimited ones alone
+  double cores = 0;           // usable at once
+  double baseline = 0;        // share of each core that is always available
+  double launch_credits = 0;  // credits of a new machine, in minutes of one core at full use
+  bool unlimited = false;     // continues without credits and charges the surplus
+  double surplus_usd = 0;     // price of a core-hour above the baseline; unlimited types only
 };
 
-// nullptr: it computes at full speed for ever.
+// nullptr: the type always runs at full speed.
 const Burstable* burstable(std::string_view cloud, std::string_view type);
 
 }  // namespace radl

@@ -1,4 +1,4 @@
-// One file of the catalogue, as docs/catalog.md describes its format. Internal to runtime/catalog.
+// Parses one file of the catalogue (format: docs/catalog.md). Internal to runtime/catalog.
 #pragma once
 
 #include <functional>
@@ -11,13 +11,13 @@
 namespace radl::catalog {
 
 struct Section {
-  bool types = false;  // else prices of one market in one region
+  bool types = false;  // otherwise prices of one market in one region
   Market market = Market::OnDemand;
   std::string_view region, as_of;
-  std::string_view body;  // the lines below its head
+  std::string_view body;  // the lines after its header
 };
 
-// Views into the text that it was read from.
+// Views into the source text.
 struct Document {
   std::string name;  // for messages
   std::string_view text;
@@ -26,19 +26,19 @@ struct Document {
   std::vector<Section> sections;
 };
 
-// Head and the heads of sections, not their lines.
+// Parses the header and the section headers, but not their lines.
 Result<Document> read_document(std::string_view text, const std::string& name);
 
-// Calls `take` with each type, until it says false. `wanted` tells by name whether a type is of interest; the
-// lines of others are not looked at.
+// Calls `take` for each type until it returns false. `wanted` selects types by name; lines of other types are
+// skipped unparsed.
 Status read_types(const Document& document, const Section& section,
                   const std::function<bool(std::string_view name)>& wanted,
                   const std::function<void(InstanceType&&)>& take);
-// micros per hour; -1: it can be had, the price is not known.
+// micros per hour; -1: available at an unknown price.
 Status read_prices(const Document& document, const Section& section,
                    const std::function<void(std::string&& name, int64_t micros)>& take);
 
-// "2025-11-03", a day that exists.
+// True for a valid date such as "2025-11-03".
 bool is_date(std::string_view text);
 
 }  // namespace radl::catalog

@@ -1,4 +1,4 @@
-// The functions that add the commands; each is defined in cmd_NAME.cc.
+// Functions that add the commands; each is defined in cmd_NAME.cc.
 #pragma once
 
 #include "runtime/cli/command.h"

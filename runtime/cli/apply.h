@@ -1,4 +1,4 @@
-// What an apply is asked for, and the whole of it; `scale` and `autoscale` are applies that choose nodes.
+// The options and the implementation of apply. `scale` and `autoscale` are applies that choose nodes.
 #pragma once
 
 #include <functional>
@@ -16,12 +16,12 @@ struct Options {
   ProjectOptions project;
   RunOptions run;
   PlanRequest request;
-  std::optional<ScaleRequest> scale;  // jobs are left alone then
+  std::optional<ScaleRequest> scale;  // leaves jobs untouched
   bool detach = false;
   bool keep = false;  // nodes of elastic farms
-  std::string job;    // of `wait`
+  std::string job;    // for `wait`
 };
-// Plan, show, ask, do, report; the exit status.
+// Plans, shows, confirms, executes and reports. Returns the exit status.
 int run(const Session& session, Options& options);
 }  // namespace apply_command
 

@@ -1,5 +1,5 @@
-// A batch script together with the files that it needs, as one script that sbatch takes: the node that runs
-// it may not exist yet, and reaches nothing but Slurm's controller.
+// Packs a batch script and the files that it needs into one script for sbatch. The node that will run it may
+// not exist yet, and may be able to reach only Slurm's controller.
 #pragma once
 
 #include <string>
@@ -10,14 +10,14 @@
 
 namespace radl::cli {
 
-// `sources`: files, and folders, whose content goes as a program's `source` does (.radlignore,
+// `sources`: files and folders, packed by the rules for a program's `source` (.radlignore,
 // common/own_folders.h). The result has the script's #SBATCH lines. On each node of the job it unpacks the
-// files into ./radl-JOB, and on the first one it runs the script there. Invalid: a path does not exist, or
-// the files are larger, packed, than a script may be.
+// files into ./radl-JOB; on the first node it runs the script there. Invalid: a path does not exist, or the
+// packed files exceed the size limit of a script.
 Result<std::string> script_with_sources(const std::string& script, const std::vector<std::string>& sources,
                                         const Stop& stop);
 
-// Files that the script names as words and that lie beside it: "train.py". `path`: of the script.
+// Files beside the script that it names as words: "train.py". `path`: of the script.
 std::vector<std::string> files_named_in(const std::string& script, const std::string& path);
 
 }  // namespace radl::cli

@@ -1,5 +1,5 @@
-// A short training on a cluster that is made for it and taken down again, so that the next prediction knows
-// clusters of that size, way of exchanging and distance.
+// Runs a short training on a temporary cluster, so that later predictions know clusters of that size,
+// exchange mode and distance.
 #pragma once
 
 #include <optional>
@@ -12,22 +12,22 @@
 namespace radl::cli {
 
 struct ProbeRequest {
-  std::string training;  // which, where the file has several
+  std::string training;  // required if the file has several
   std::string
-      program;  // id of the step of a program of the user's own, in place of a training; "": a training
-  double seconds = 30;  // of training; of a program at most so long
+      program;  // step ID of a program of the user, to be measured instead of a training; "": a training
+  double seconds = 30;  // training time, or time limit for a program
   std::optional<double> batch;
   RunOptions run;
-  bool here = false;  // all nodes are of this computer: what a killed probe has left there is removed first
+  bool here = false;  // all nodes are on this computer: removes leftovers of killed probes first
 };
 
-// The program of the probe: named "NAME-probe", with one training, so short, whose model goes to a folder of
-// the probe's own and which writes no checkpoints; without outputs and whatever comes after jobs. Invalid:
-// the training needs what another job gives.
+// Makes the probe's program: named "NAME-probe", with one shortened training that writes its model to the
+// probe's folder and no checkpoints; without outputs and steps after jobs. Invalid: the training needs the
+// result of another job.
 Status make_probe(ir::Program& program, const std::string& training_id, double epochs,
                   std::optional<double> batch, const std::string& result, const Environment& environment);
 
-// The same of a program of the user's own, by driver::make_short_run().
+// Same for a user program, with driver::make_short_run().
 Status make_program_probe(ir::Program& program, const std::string& id, double seconds,
                           const std::string& results);
 
@@ -35,8 +35,8 @@ Status make_program_probe(ir::Program& program, const std::string& id, double se
 // than 30 s".
 std::string probed_text(const foresight::ProgramRun& run);
 
-// Shows what would be made and what it costs, asks, makes it, trains, keeps what it took, takes it down.
-// The exit status.
+// Shows the cluster and its cost, asks, creates it, trains, records the measurements, and destroys it.
+// Returns the exit status.
 int run_probe(const Session& session, const ProbeRequest& request, Project& project);
 
 }  // namespace radl::cli

@@ -1,7 +1,7 @@
-// How radlc's commands are put together: one file a command, each adds itself to the parser.
+// Base of radlc's commands: each has its own file and adds itself to the parser.
 //
-// A command parses flags, calls a library, renders what came back, and returns the exit code. Nothing else
-// lives here.
+// A command parses flags, calls a library, renders the result, and returns the exit code. All other logic
+// belongs elsewhere.
 #pragma once
 
 #include <functional>
@@ -20,17 +20,17 @@ class App;
 
 namespace radl::cli {
 
-using namespace driver;  // a command renders the driver's values and speaks its names
+using namespace driver;  // commands render the driver's values and use its names
 
 // docs/exit-codes: `plan --detailed-exitcode` and `fmt --check` state their own.
 enum Exit : int {
   kDone = 0,
-  kUserError = 1,   // the file, the flags or a refused question
-  kWorldError = 2,  // a cloud, a machine, a disk, a step
+  kUserError = 1,   // wrong file or flags, or a declined question
+  kWorldError = 2,  // a cloud, machine, disk or step failed
   kInterrupted = 130,
 };
 
-// What the terminal can show. Read once by main.
+// Terminal capabilities, detected once by main.
 struct Terminal {
   bool is_terminal = false;  // standard output
   bool can_ask = false;      // standard input and output are terminals and CI is not set
@@ -39,11 +39,11 @@ struct Terminal {
 };
 
 struct Session {
-  Host host;  // of this process; set by main
+  Host host;  // this process; set by main
   Terminal terminal;
   bool no_color = false;
-  std::string server;  // --server: the command runs there (service_commands.h); empty: here
-  // What is large and not looked at again: it goes with the process, which is quicker than piece by piece.
+  std::string server;  // --server: run the command there (service_commands.h); empty: here
+  // Large objects that are no longer used. They are freed when the process exits, which is faster.
   mutable std::vector<std::shared_ptr<const void>> kept;
 
   template <class T>
@@ -54,7 +54,7 @@ struct Session {
   }
 };
 
-// Adds one subcommand to `app`. The returned function is called when the user chose it.
+// Adds a subcommand to `app`. Returns the function to call if the user chose it.
 struct Command {
   std::string_view name;
   std::string_view group;  // heading in `radlc --help`
@@ -64,10 +64,10 @@ struct Command {
 
 const std::vector<Command>& commands();
 
-// Prints "error: ..." and the hint on standard error; the exit code that fits the code.
+// Prints "error: ..." and the hint on standard error. Returns the exit code for the status code.
 int report(const Session& session, const Status& status);
 
-// "\x1b[1m" and so on, or "" when colour is off.
+// "\x1b[1m" and so on; "" if color is off.
 struct Style {
   explicit Style(bool on) : on_(on) {}
   std::string_view bold() const { return on_ ? "\x1b[1m" : ""; }

@@ -1,4 +1,4 @@
-// The progress of a run, drawn from its events: a live region on a terminal, plain lines elsewhere.
+// Shows the progress of a run from its events: a live region on a terminal, otherwise plain lines.
 #pragma once
 
 #include <memory>
@@ -12,14 +12,14 @@ namespace radl::cli {
 
 class Display : public EventSink {
  public:
-  // Draws what is left to draw and gives the terminal back; called by the destructor as well.
+  // Draws pending output and releases the terminal. The destructor also calls it.
   virtual void close() = 0;
 };
 
-// On a terminal: finished actions scroll by, running ones are redrawn below them, with one bar for the whole
+// For a terminal: finished actions scroll up, running ones are redrawn below them, with one bar for the whole
 // run.
 std::unique_ptr<Display> live_display(const Plan& plan, const Terminal& terminal);
-// A line when something starts, ends, fails or is tried again, and every few seconds for a training.
+// Prints a line at every start, end, failure and retry, and every few seconds during a training.
 std::unique_ptr<Display> plain_display(const Plan& plan, const Terminal& terminal);
 
 // "[######------]", `width` cells between the brackets.

@@ -1,4 +1,4 @@
-// Events as lines of text: what happens in a run, for whoever reads it as it happens or afterwards.
+// Formats a run's events as lines of text, live or afterwards.
 #pragma once
 
 #include <map>
@@ -9,15 +9,15 @@
 
 namespace radl::cli {
 
-// What a step says that whoever looks on should not miss; else empty.
+// The part of a step's message that a viewer must not miss; "" if none.
 std::string notice_text(const Event& event);
 
 class EventLines {
  public:
-  // `alone`: the reader sees nothing else of the run, neither its plan nor its report.
+  // `alone`: the reader sees neither the plan nor the report of the run.
   EventLines(const Plan& plan, bool color, bool alone)
       : progress_(plan), style_(color), color_(color), alone_(alone) {}
-  // For a terminal (shown.h), without newline; empty where there is nothing to say.
+  // For a terminal (shown.h), without newline; "" if there is nothing to report.
   std::string line(const Event& event);
 
  private:

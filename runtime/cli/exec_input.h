@@ -1,4 +1,4 @@
-// Standard input of this process, passed on to commands on nodes.
+// Passes this process's standard input to commands on nodes.
 #pragma once
 
 #include <atomic>
@@ -12,9 +12,9 @@
 
 namespace radl::cli {
 
-// One command reads it as it comes. Several get the same bytes each: a temporary file keeps what not every
-// command has read yet. If all commands run at once, reading pauses while the slowest is 64 MiB behind;
-// otherwise the file keeps the whole input for the commands that start later.
+// A single command reads the input directly. Several commands get the same bytes each; a temporary file holds
+// what some have not read yet. If all run at once, reading pauses while the slowest is 64 MiB behind.
+// Otherwise the file keeps the whole input for commands that start later.
 class ExecInput {
  public:
   // As ExecOptions::more_stdin.
@@ -25,12 +25,12 @@ class ExecInput {
   ExecInput(const ExecInput&) = delete;
   ExecInput& operator=(const ExecInput&) = delete;
 
-  // For so many commands, of which `at_once` run at the same time.
+  // For `commands` commands, of which `at_once` run concurrently.
   Status open(size_t commands, size_t at_once);
-  // For one of them, until its last copy goes; empty unless open.
+  // A source for one of them, valid until its last copy is destroyed; empty unless open.
   Source source() const;
-  // Why it could not be read or kept. Until then no source has ended, so that no command takes a part for the
-  // whole.
+  // Why the input could not be read or stored. No source ends before this is set, so a command never mistakes
+  // a part for the whole.
   std::optional<Status> failure() const;
 
  private:
@@ -39,7 +39,7 @@ class ExecInput {
   static void keep(Kept& kept);
 
   std::shared_ptr<Kept> kept_;  // null unless open
-  std::thread reader_;          // of several commands
+  std::thread reader_;          // for several commands
 };
 
 }  // namespace radl::cli

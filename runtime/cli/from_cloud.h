@@ -1,4 +1,4 @@
-// An infrastructure whose state was lost, removed by the tag that its clouds know it by.
+// Removes an infrastructure whose state was lost, using its tag in the clouds.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace radl::cli {
 
-// Shows all that carries the tag in the clouds of `--cloud` (without it: all with credentials, in their
-// default regions), asks, and destroys it. The exit code.
+// Shows everything with the tag in the clouds of `--cloud` (default: all with credentials, in their default
+// regions), asks, and destroys it. Returns the exit code.
 int destroy_from_cloud(const Session& session, const std::string& tag, const RunOptions& options);
 
-// "demo-0a1b2c3d" as name and lineage. Invalid: it is no such tag.
+// Splits "demo-0a1b2c3d" into name and lineage. Invalid: not such a tag.
 struct TagParts {
   std::string name, lineage;
 };

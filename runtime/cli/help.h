@@ -1,4 +1,4 @@
-// How `--help` looks: at most 100 columns, and the options of a task before those that every command has.
+// Layout of `--help`: at most 100 columns, with a command's own options before the common ones.
 #pragma once
 
 #include <memory>

@@ -1,10 +1,10 @@
-// Much memory comes in huge pages: of a large plan a seventh of the time was the kernel handing out small
-// ones.
+// Allocates much memory in huge pages. For a large plan, the kernel needed a seventh of the time to hand out
+// small ones.
 #pragma once
 
 namespace radl::cli {
 
-// From now on. Nothing, where the allocator is not jemalloc or the kernel has no such pages.
+// Takes effect from the call on. No effect without jemalloc or without kernel support.
 void use_huge_pages_for_much();
 
 }  // namespace radl::cli

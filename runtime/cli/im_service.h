@@ -1,4 +1,4 @@
-// A client of a running Infrastructure Manager (IM): one infrastructure, by the IM's REST API.
+// Client for one infrastructure of a running Infrastructure Manager (IM), over the IM's REST API.
 #pragma once
 
 #include <memory>
@@ -17,10 +17,10 @@ namespace radl::cli {
 struct ImAddress {
   std::string server, infrastructure;
 };
-// Invalid: no such address, or http to another computer, which would show the credentials to the network.
+// Invalid: malformed, or http to another computer, which would reveal the credentials to the network.
 Result<ImAddress> im_address(const std::string& uri);
 
-// A machine of the infrastructure, by the IM's number of it: RADL-JSON of its system, with `instance_id`,
+// A machine of the infrastructure by the IM's number: RADL-JSON of its system, with `instance_id`,
 // `instance_type` and credentials. Secret.
 struct ImMachine {
   std::string number;
@@ -29,19 +29,19 @@ struct ImMachine {
 
 struct ImInfrastructure {
   std::string id;
-  std::string radl;                 // as the IM keeps it: RADL text
+  std::string radl;                 // RADL text as stored by the IM
   std::vector<ImMachine> machines;  // in the order of their numbers
 };
 
 class ImService {
  public:
-  // Sends all lines of the auth file with each request, as the IM's clients do. Invalid: none of them is of
-  // the type InfrastructureManager.
+  // Sends all lines of the auth file with each request, like the IM's clients. Invalid: no line has the type
+  // InfrastructureManager.
   static Result<ImService> make(const Environment& environment, const ImAddress& at, const AuthFile& auth,
                                 const Stop& stop);
 
   Result<ImInfrastructure> read();
-  // The IM drops its record of the infrastructure. The machines continue.
+  // Makes the IM drop its record of the infrastructure. The machines keep running.
   Status forget();
 
  private:
@@ -50,7 +50,7 @@ class ImService {
         at_(at),
         authorization_(std::move(authorization)),
         stop_(stop) {}
-  // A GET below the infrastructure.
+  // A GET request relative to the infrastructure.
   Result<Json> get(const std::string& below);
 
   std::unique_ptr<http::Client> http_;

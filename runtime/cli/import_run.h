@@ -1,4 +1,4 @@
-// What the commands that import resources have in common: the file's project and its locked state.
+// Base of the commands that import resources: the file's project and its locked state.
 #pragma once
 
 #include <memory>
@@ -12,9 +12,9 @@ struct ImportRun {
   std::unique_ptr<Machinery> machinery;
   std::unique_ptr<Store> store;  // locked
   Cancellation cancellation;
-  Run run;  // of these
+  Run run;  // uses the members above
 
-  // Invalid with an empty message: the findings of the file are printed.
+  // Invalid with an empty message: the file's findings have been printed.
   static Result<std::unique_ptr<ImportRun>> open(const Session& session, const ProjectOptions& project,
                                                  const RunOptions& options, const char* command);
 };

@@ -1,4 +1,4 @@
-// Lines that somebody types: on a terminal with editing, history and completion (libedit), else as they come.
+// Reads lines from a user: with editing, history and completion (libedit) on a terminal, otherwise plainly.
 #pragma once
 
 #include <functional>
@@ -11,21 +11,21 @@ namespace radl::cli {
 class LineReader {
  public:
   struct Options {
-    std::string history;  // file that keeps what was typed, made with mode 0600; "": none
-    // Where the last word of a text begins, and what it may become.
+    std::string history;  // history file, created with mode 0600; "": none
+    // Start of the last word of a text, and its completions.
     std::function<size_t(const std::string& text)> word;
     std::function<std::vector<std::string>(const std::string& text)> complete;
   };
 
   // `terminal`: standard input and output are terminals.
   LineReader(bool terminal, Options options);
-  ~LineReader();  // writes the history
+  ~LineReader();  // saves the history
   LineReader(const LineReader&) = delete;
   LineReader& operator=(const LineReader&) = delete;
 
-  // Without its newline; false at the end of input. The prompt is shown on a terminal only.
+  // Reads a line without its newline. False at the end of input. Shows the prompt only on a terminal.
   bool next(const std::string& prompt, std::string& line);
-  // Can lines be edited? False as well where libedit is not installed.
+  // True if lines can be edited. False if libedit is not installed.
   bool edits() const;
 
  private:

@@ -1,4 +1,4 @@
-// Events of runs of other computers, for a state in a bucket.
+// Events of runs on other computers, for a state in a bucket.
 #pragma once
 
 #include <cstdio>
@@ -12,8 +12,8 @@
 
 namespace radl::cli {
 
-// Keeps `folder` (Store::run_directory()) up to date while it lives. Null for a state in a folder, and with a
-// note on standard error if the bucket cannot be read.
+// Keeps `folder` (Store::run_directory()) up to date while it exists. Null for a state in a folder; null with
+// a note on standard error if the bucket is unreadable.
 inline std::unique_ptr<RunMirror> mirror_or_note(const Session& session, const driver::StatePlace& place,
                                                  const std::string& folder, const Stop& stop = {}) {
   auto mirror = RunMirror::start(place.directory, place.name, folder, session.host.environment(), stop);

@@ -1,4 +1,4 @@
-// The commands that reach into nodes, as all_commands.h has the others.
+// Commands that access nodes; the others are in all_commands.h.
 #pragma once
 
 #include "runtime/cli/command.h"

@@ -1,4 +1,4 @@
-// What several nodes print, line by line.
+// Output of several nodes, line by line.
 #pragma once
 
 #include <string>
@@ -6,17 +6,17 @@
 
 namespace radl::cli {
 
-// Whole lines of several nodes on one stream, each behind its node's name. Safe in several threads.
+// Writes complete lines of several nodes to one stream, prefixed with the node's name. Thread-safe.
 class NodeOutput {
  public:
-  // `name` empty: lines stand as they are.
+  // If `name` is empty, lines are unchanged.
   explicit NodeOutput(std::string name) : name_(std::move(name)) {}
-  ~NodeOutput();  // prints what has no newline at its end
+  ~NodeOutput();  // prints a last line without a newline
   void add(std::string_view piece, bool is_stderr);
 
  private:
   void print(const std::string& line, bool is_stderr);
-  std::string name_, rest_[2];  // standard output's, standard error's
+  std::string name_, rest_[2];  // for standard output and standard error
 };
 
 }  // namespace radl::cli

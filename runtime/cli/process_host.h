@@ -1,4 +1,4 @@
-// The Host that is this process.
+// The Host implementation for this process.
 #pragma once
 
 #include "runtime/driver/host.h"

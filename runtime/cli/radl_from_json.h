@@ -1,4 +1,4 @@
-// RADL-JSON as the text of a RADL file.
+// Converts RADL-JSON to the text of a RADL file.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace radl::cli {
 
-// As `radlc fmt` lays it out. nullopt: `diagnostics` says why.
+// Formatted like `radlc fmt`. nullopt: `diagnostics` has the reason.
 std::optional<std::string> radl_from_json(const SourceFile& json, Diagnostics& diagnostics);
 
 }  // namespace radl::cli

@@ -1,5 +1,5 @@
-// `radlc recommend` of a program of the user's own: which machine type and how many nodes, by what its own
-// runs took (runtime/foresight/program_model.h).
+// `radlc recommend` for a user program: chooses machine type and number of nodes from the program's own runs
+// (runtime/foresight/program_model.h).
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@
 
 namespace radl::cli {
 
-// Clusters for a program: each a type and a number of nodes. Vectors are by candidate.
+// Candidate clusters for a program: a type and a number of nodes each. Vectors are indexed by candidate.
 struct ProgramAnswer {
-  RecommendQuestion question;  // its `workers` are the types; Candidate::index is of `clusters`
+  RecommendQuestion question;  // its `workers` are the types; Candidate::index refers to `clusters`
   struct Cluster {
     size_t type = 0;
     int nodes = 1;
@@ -20,27 +20,27 @@ struct ProgramAnswer {
   std::vector<Cluster> clusters;
   std::vector<foresight::Candidate> candidates;
   std::vector<foresight::ProgramForecast> forecasts;
-  std::vector<std::string> why;  // it is rejected for another reason than a bound; "": it is not
+  std::vector<std::string> why;  // reason for a rejection other than a bound; "": none
   foresight::Choice choice;
   std::string currency = "USD";
   std::string id;       // of the program's step
-  std::string profile;  // the command that measures the chosen cluster better
+  std::string profile;  // the command that measures the chosen cluster
 
-  // "m5.xlarge", "4xm5.xlarge": what --explain takes.
+  // Candidate names for --explain: "m5.xlarge", "4xm5.xlarge".
   std::string name(size_t candidate) const;
 };
 
-// The exit status. Types and sizes that the program ran on are measured; others are scaled from these, in a
-// band from no gain to a gain in proportion, and are called outside of what was measured.
+// Returns the exit status. Types and sizes on which the program ran are measured. Others are extrapolated, in
+// a band from no gain to proportional gain, and marked as outside of the measurements.
 int run_program(const Session& session, const RecommendFlags& flags, const Project& project,
                 const Machinery& machinery, const Surveys& surveys, const ir::Step& step);
 
 // recommend_program_view.cc
 std::string program_text(const ProgramAnswer& answer, bool all);
 Json program_json(const ProgramAnswer& answer);
-// NotFound: there is no such candidate.
+// NotFound: no such candidate.
 Result<std::string> explain_program(const ProgramAnswer& answer, const std::string& name);
-// If nothing is within the limits: what would be.
+// If no candidate is within the limits: the smallest workable limits.
 std::string least_of_program(const ProgramAnswer& answer);
 
 }  // namespace radl::cli

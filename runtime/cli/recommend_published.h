@@ -1,4 +1,4 @@
-// The published algorithms (runtime/foresight/fc2.h, anwar.h) asked with what `radlc recommend` knows.
+// Applies the published algorithms (runtime/foresight/fc2.h, anwar.h) to the data of `radlc recommend`.
 #pragma once
 
 #include <optional>
@@ -9,19 +9,19 @@
 namespace radl::cli {
 
 struct PublishedChoice {
-  std::string text;  // the answer's line first
+  std::string text;  // starts with the answer
   Json json;
-  // The cluster as the model sees it, alone in a recommendation without limits: its exchanges are candidates,
-  // `made.choice.chosen` is the file's own one if it is among them. Empty: the catalogue has no such machine.
+  // The cluster as the model sees it, as a recommendation without limits: its exchanges are the candidates,
+  // and `made.choice.chosen` is the file's own one, if among them. Empty: the catalogue lacks the machine.
   foresight::RecommendInput input;
   foresight::Recommendation made;
 };
 
-// The answer is always within --workers and --max-workers. NotFound: nothing fits. Invalid: what the
-// algorithm asks for is missing.
+// The answer is always within --workers and --max-workers. NotFound: nothing fits. Invalid: a required input
+// of the algorithm is missing.
 Result<PublishedChoice> published_choice(const RecommendFlags& flags, const RecommendAnswer& answer,
                                          const std::string& algorithm);
-// A line each, with what the model thinks that it takes and costs.
+// One line each, with the model's estimates of time and cost.
 std::string compare_text(const RecommendFlags& flags, const RecommendAnswer& answer);
 
 }  // namespace radl::cli

@@ -1,4 +1,4 @@
-// What `radlc recommend` is asked, from flags to what runtime/foresight takes.
+// Converts the flags of `radlc recommend` to the input of runtime/foresight.
 #pragma once
 
 #include <map>
@@ -33,12 +33,12 @@ Result<double> parse_duration(const std::string& text);
 // "2", "2/h", "2 EUR/h", "20 USD". Invalid: anything else, or not above 0.
 struct Amount {
   Money money;
-  bool any_currency = false;  // written without one
+  bool any_currency = false;  // written without a currency
 };
 Result<Amount> parse_amount(const std::string& text, bool per_hour);
 // "time", "cost", "weights:A,B".
 Result<foresight::Objective> parse_objective(const std::string& text);
-// "ring,sync-server": names as in a candidate's. Empty: all. `alone`: whether one worker by itself is meant.
+// "ring,sync-server": exchange names as in candidates. Empty: all. `alone`: includes a single worker.
 struct Exchanges {
   std::vector<foresight::Exchange> exchanges;
   bool alone = true;
@@ -47,17 +47,17 @@ Result<Exchanges> parse_exchanges(const std::string& text);
 // "1..16", "1,2,4", "8"; empty: 1 to 16.
 Result<std::vector<int>> parse_sizes(const std::string& text, std::optional<int> most);
 
-// An hour, in the currency of the prices, if no limit at all is given and the least time is asked for.
+// Default hourly budget in the prices' currency, used if no limit is given and time is minimized.
 inline constexpr int64_t kUsualBudgetMicros = 10'000'000;
 
 struct RecommendQuestion {
   foresight::RecommendInput input;
   std::vector<foresight::OfferedType> eligible_servers;  // all that a server may be, for FC2's server choice
-  std::string usual_worker, usual_server;  // the types that a plan takes without an input for them; "": none
-  bool default_budget = false;             // bounds.rate is kUsualBudgetMicros, which nobody asked for
+  std::string usual_worker, usual_server;  // the types that a plan uses without an input for them; "": none
+  bool default_budget = false;             // bounds.rate is kUsualBudgetMicros, by default
   bool default_sizes = false;
-  std::vector<std::string> notes;  // what the answer should be read with
-  std::string currency;            // of the amounts that were given with one
+  std::vector<std::string> notes;  // caveats of the answer
+  std::string currency;            // of the amounts given with one
   std::string calibration;         // digest
   foresight::Calibration known;
 };
@@ -65,15 +65,15 @@ struct RecommendQuestion {
 // --budget, --max-cost, --deadline, --objective, --workers, --exchange and --confidence.
 Status take_bounds(const RecommendFlags& flags, RecommendQuestion& question);
 
-// What the clouds said of the account (RecommendFlags::refresh), by CloudId::text().
+// Account surveys of the clouds (RecommendFlags::refresh), by CloudId::text().
 using Surveys = std::map<std::string, Survey>;
 
-// Offers of the catalogue that fit the training's nodes; local ones are this computer alone.
+// Catalogue offers that fit the training's nodes. Local nodes have only this computer.
 Result<RecommendQuestion> recommend_question(const RecommendFlags& flags, const Project& project,
                                              const Machinery& machinery, const Surveys& surveys = {});
 
-// The same of the nodes of a program of the user's own, also with types that have GPUs. `input.facts` say
-// nothing of it, and with `default_sizes` the sizes are the caller's to choose.
+// Same for the nodes of a user program; includes types with GPUs. Does not set `input.facts`; with
+// `default_sizes` the caller chooses the sizes.
 Result<RecommendQuestion> question_of_program(const RecommendFlags& flags, const Project& project,
                                               const Machinery& machinery, const Surveys& surveys,
                                               const ir::Step& program);

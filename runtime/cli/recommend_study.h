@@ -1,11 +1,11 @@
-// `radlc recommend --study NAME`: no file, but measured epoch times of clusters.
+// `radlc recommend --study NAME`: uses measured epoch times of clusters instead of a file.
 #pragma once
 
 #include "runtime/cli/recommend_question.h"
 
 namespace radl::cli {
 
-// Prints; the exit code.
+// Prints the result. Returns the exit code.
 int run_study(const Session& session, const RecommendFlags& flags);
 
 }  // namespace radl::cli

@@ -1,4 +1,4 @@
-// What `radlc recommend` answers, as text and as JSON.
+// Renders the answer of `radlc recommend` as text and JSON.
 #pragma once
 
 #include <string>
@@ -7,28 +7,28 @@
 
 namespace radl::cli {
 
-// "4xm5.xlarge/ring", "2xm5.xlarge/async-server+m5.large": what --explain takes.
+// Candidate names for --explain: "4xm5.xlarge/ring", "2xm5.xlarge/async-server+m5.large".
 std::string candidate_name(const foresight::RecommendInput& input, const foresight::Option& option);
 
-// The training as this option runs it.
+// The training as run by this option.
 foresight::TrainingFacts facts_of(const foresight::RecommendInput& input, const foresight::Option& option);
 
 struct RecommendAnswer {
   const RecommendQuestion& question;
   const foresight::Recommendation& made;
-  std::string words = {};  // of the project, for a command line in a hint
+  std::string words = {};  // words that name the project in a suggested command line
 };
 
-// The answer in the first line, then why, the defaults that hold, and, if it is outside of what was measured,
-// the command that measures it. Then it and at most ten alternatives, best by the objective first, the
-// frontier marked; `all`: every candidate, also rejected ones, one by one.
+// Starts with the answer, then the reason, the defaults in use and, if it is outside of the measurements, the
+// command that measures it. Then the answer and at most ten alternatives, best by the objective first, with
+// the frontier marked. `all`: every candidate, including rejected ones.
 std::string recommend_text(const RecommendAnswer& answer, const foresight::WorkModel& model, bool all);
 Json recommend_json(const RecommendAnswer& answer, const foresight::WorkModel& model);
-// Why that one: "least time within 2 USD/h; 12 candidates were within the limits".
+// The reason for the choice: "least time within 2 USD/h; 12 candidates were within the limits".
 std::string reason_text(const RecommendAnswer& answer);
-// Where nothing is within the limits: what would be.
+// If no candidate is within the limits: the smallest workable limits.
 std::string least_text(const RecommendAnswer& answer);
-// The step's anatomy of one candidate, every number with its source. NotFound: there is none of that name.
+// Breakdown of a candidate's step, every number with its source. NotFound: no candidate has that name.
 Result<std::string> explain_text(const RecommendAnswer& answer, const foresight::WorkModel& model,
                                  const std::string& name);
 

@@ -1,4 +1,4 @@
-// `radlc recommend --write`: an input file by which the file becomes the chosen cluster.
+// `radlc recommend --write`: writes an input file that turns the program into the chosen cluster.
 #pragma once
 
 #include <initializer_list>
@@ -9,18 +9,18 @@
 
 namespace radl::cli {
 
-// The inputs that a choice sets, as far as the program has them, and what it lacks to become the choice.
+// The inputs set by a choice, as far as the program has them, and what the program lacks.
 class ChoiceInputs {
  public:
   explicit ChoiceInputs(const ir::Program& program) : program_(program) {}
-  // Sets the first of the inputs `names` that the program has. `differs`: without one, the file does not
-  // become the choice; then `what` is missing.
+  // Sets the first of the inputs `names` that the program has. If it has none and `differs`, the choice
+  // cannot be expressed, and `what` is recorded as missing.
   void put(const std::string& what, std::initializer_list<const char*> names, const Json& value,
            bool differs);
-  // Something of the choice that no input of the file can become.
+  // Records a part of the choice that no input can express.
   void lacks(std::string what) { missing_.push_back(std::move(what)); }
   bool complete() const { return missing_.empty(); }
-  // Invalid: the file cannot become `name`, and what it lacks; `options`: of what it can become.
+  // Invalid: the program cannot become `name`; lists what it lacks. `options`: what it can become.
   Result<Json> take(const std::string& name, const std::string& options) const;
 
  private:
@@ -29,11 +29,11 @@ class ChoiceInputs {
   std::vector<std::string> missing_;
 };
 
-// Writes them to --write's file, and prints how to plan with it. The exit status.
+// Writes the inputs to the file of --write and prints how to plan with it. Returns the exit status.
 int write_inputs(const Session& session, const RecommendFlags& flags, const Project& project,
                  Result<Json> inputs);
 
-// --write of what `made` chose of `input`, if it was asked for.
+// Writes the choice `made` of `input` if --write was given.
 int write_choice(const Session& session, const RecommendFlags& flags, const Project& project,
                  const RecommendQuestion& question, const foresight::RecommendInput& input,
                  const foresight::Recommendation& made);

@@ -1,5 +1,5 @@
-// Where a command's result goes: a file that the user names, or standard output. The one way for a command to
-// write such a file, so that none replaces a source, a state or anything else that radlc did not write.
+// The destination of a command's result: a file that the user names, or standard output. All commands write
+// such files here, so that none replaces a source, a state or any other file that radlc did not write.
 #pragma once
 
 #include <string>
@@ -10,14 +10,14 @@
 
 namespace radl::cli {
 
-// What the file is. Sources and copies of states are never recognized as radlc's own: people keep and edit
-// them.
+// The kind of file. Sources and copies of states are never recognized as radlc's own, because people keep and
+// edit them.
 enum class ResultKind { Calibration, Compiled, Drawing, Inputs, Page, Plan, Review, Source, State };
 
-// A name in a JSON file of inputs that says who wrote the file; --input-file leaves out names with a `$`.
+// Key in a JSON file of inputs that identifies the writer; --input-file ignores keys with a `$`.
 constexpr const char* kWrittenBy = "$written_by";
 
-// `-o FILE` of a command, and whether its --force was given.
+// A command's `-o FILE`, and whether --force was given.
 struct ResultFile {
   std::string path;
   bool force = false;
@@ -25,21 +25,21 @@ struct ResultFile {
 
 // Adds the option `names` with a FILE, or the positional `names`, and --force.
 void add_result_file(CLI::App& command, const std::string& names, ResultFile& file, const std::string& what);
-// --force alone, for a command with several such files.
+// Adds only --force, for a command with several such files.
 void add_force(CLI::App& command, bool& force);
 
-// Whether `-o FILE` means standard output: it was not given, or is "-".
+// True if `-o FILE` means standard output: not given, or "-".
 inline bool to_standard_output(const std::string& file) { return file.empty() || file == "-"; }
 
-// The text as the file of this kind has it: with a mark by which radlc recognizes the file later.
+// The text with the mark for its kind, by which radlc later recognizes the file.
 std::string marked(std::string text, ResultKind kind);
 
-// Exists: write_output_file's, with the hint to say --force.
+// Exists: as write_output_file, with a hint to use --force.
 Status write_result(const ResultFile& file, std::string_view text, ResultKind kind, unsigned new_mode = 0666);
-// Writes the text there, or to standard output; the exit code.
+// Writes the text to the file or to standard output. Returns the exit code.
 int put_result(const Session& session, std::string_view text, const ResultFile& file, ResultKind kind);
 
-// For an option whose file is read again later, or that goes beside what is shown: "-" is not such a file.
+// For options whose file is read later or supplements other output, so that "-" makes no sense.
 Status needs_file(const std::string& file, std::string_view option);
 
 }  // namespace radl::cli

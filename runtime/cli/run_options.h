@@ -1,4 +1,4 @@
-// The options of commands that touch the world.
+// Options of commands that change infrastructures.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace radl::cli {
 
 struct RunOptions : MachineryOptions {
-  std::string log_json;  // file that gets every event as a JSON line
+  std::string log_json;  // receives every event as a JSON line
   bool json = false;     // events on standard output instead of text
   bool auto_approve = false;
   double lock_timeout = 0;  // seconds

@@ -1,5 +1,5 @@
-// A client of `radlc serve`, for commands with --server: requests of its API (docs/service-api.md), and the
-// file that `radlc login` keeps.
+// Client for `radlc serve`, for commands with --server: requests of its API (docs/service-api.md), and the
+// file with tokens of `radlc login`.
 #pragma once
 
 #include <functional>
@@ -12,28 +12,28 @@
 
 namespace radl::cli {
 
-// The token that `radlc login` has kept for this URL (servers_file()). NotFound: none.
+// The token stored by `radlc login` for this URL (servers_file()). NotFound: none.
 Result<std::string> token_for(const Session& session, const std::string& url);
-// Keeps it, with mode 0600; an empty token removes it.
+// Stores a token with mode 0600; an empty token deletes the entry.
 Status keep_token(const Session& session, const std::string& url, const std::string& token);
-// "https://host[:port]" without a path. Invalid: not a URL, or http to another computer, which would show the
-// token to the network.
+// "https://host[:port]" without a path. Invalid: not a URL, or http to another computer, which would reveal
+// the token to the network.
 Result<std::string> server_url(const std::string& text);
 
-// A path for a URL: all but its slashes encoded.
+// Encodes a path for a URL, except its slashes.
 std::string encoded(const std::string& path);
 
 class ServiceClient {
  public:
   ServiceClient(const Session& session, std::string url, std::string token, Stop stop);
 
-  // A request below /api/v1. Errors: those of the service with its code and hint. `again`: a POST that may be
-  // sent more than once.
+  // Sends a request below /api/v1. Errors are the service's, with code and hint. `again`: a POST that may be
+  // repeated.
   Result<Json> call(const std::string& method, const std::string& path, const Json& body = nullptr,
                     bool again = false);
   Status upload(const std::string& path, const std::string& file, uint64_t bytes, bool executable);
-  // Passes the events of a run on, from number `from` until its end, and returns the run. A broken connection
-  // is resumed after the last event. Cancelled: by the stop; the run continues.
+  // Passes on the events of a run, from number `from` to its end, and returns the run. After a broken
+  // connection, resumes after the last event. Cancelled: by the stop; the run continues.
   Result<Json> follow(const std::string& run, unsigned long long from,
                       const std::function<void(const Event&)>& take);
   const std::string& url() const { return url_; }
@@ -43,7 +43,7 @@ class ServiceClient {
 
   http::Client http_;
   const std::string url_;
-  const bool here_;  // http: the service is on this computer (server_url())
+  const bool here_;  // the service is on this computer (server_url())
   const std::string token_;
   const Stop stop_;
 };

@@ -1,5 +1,5 @@
-// What every command with --server shares: the client, the infrastructure that is meant, and the events of a
-// run.
+// Base of commands with --server: the client, the selected infrastructure, and a run's
+// events.
 #pragma once
 
 #include <memory>
@@ -20,18 +20,18 @@ class OnService {
 
  protected:
   Status connect();
-  // The caller's infrastructure of that name, or the one with that ID. NotFound with `absent_`: there is
+  // Finds the caller's infrastructure with that name or ID. NotFound, with `absent_`, if there is
   // none.
   Status find(const std::string& name);
-  // connect() and find(), by --name or the file.
+  // connect() and find(), by --name or the file's name.
   Status find_named();
-  Result<std::string> named_run();  // of the request, or the newest
-  // Prints the events of a run until its end; the exit code of the run.
+  Result<std::string> named_run();  // the requested run, or the newest
+  // Prints the events of a run until its end. Returns the run's exit code.
   int follow(const std::string& run, unsigned long long from);
   std::string path(const std::string& rest = {}) const { return "/infrastructures/" + id_ + rest; }
-  // For requests after Ctrl-C: it has 10 seconds.
+  // A separate client for requests after Ctrl-C, limited to 10 seconds.
   Result<std::unique_ptr<ServiceClient>> client_of_its_own() const;
-  // The command line `rest` for this infrastructure of the service.
+  // The command line `rest` for this infrastructure on the service.
   std::string command_line(const std::string& rest) const {
     return "radlc --server " + client_->url() + " " + rest + " --name " + id_;
   }
@@ -41,8 +41,8 @@ class OnService {
   Cancellation cancellation_;
   SignalGuard guard_{cancellation_};
   std::optional<ServiceClient> client_;
-  std::string name_;  // as it was given
-  std::string id_;    // of the infrastructure; empty: there is none
+  std::string name_;  // as given
+  std::string id_;    // of the infrastructure; empty: none
   bool absent_ = false;
   EventLines lines_{Plan(), session_.terminal.color, true};
 

@@ -1,4 +1,4 @@
-// Text that comes from elsewhere (nodes, files, clouds) as a terminal may be given it.
+// Makes text from outside (nodes, files, clouds) safe for a terminal.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace radl::cli {
 
-// Without what could drive the terminal: escape sequences are left out, other control characters and those
-// that turn the direction of writing are replaced; line ends and tabs stay. With `color`, sequences that do
-// nothing but set colours stay, and a text that uses some ends in the default colour.
+// Removes escape sequences and replaces other control characters and those that change the writing direction;
+// keeps line ends and tabs. With `color`, keeps sequences that only set colors, and resets the color at the
+// end.
 std::string shown(std::string_view text, bool color = false);
 
 }  // namespace radl::cli

@@ -1,6 +1,6 @@
-// Ctrl-C and TERM, turned into a Cancellation while an object of this class lives. Where one lives inside of
-// another's time, the signal is the inner one's and, when that has ended, the outer one's as well: a command
-// that runs others is stopped by what came while one of them was at work.
+// Turns Ctrl-C and TERM into a Cancellation while an object of this class exists. Nested guards: the signal
+// goes to the inner one and, after it has ended, also to the outer one. So a command that runs other commands
+// stops for a signal that arrived during one of them.
 #pragma once
 
 #include "common/stop.h"
@@ -11,12 +11,12 @@ class SignalGuard {
  public:
   explicit SignalGuard(Cancellation& cancellation);
   ~SignalGuard();
-  // From now on HUP, which a terminal sends that is closed, requests this in place of the cancellation. It
-  // outlives the guard. A HUP that is ignored, as under nohup, stays ignored.
+  // From now on, HUP (sent when a terminal closes) requests this stop instead of the cancellation. Must
+  // outlive the guard. An ignored HUP, as under nohup, stays ignored.
   void on_hang_up(StopSource& hung_up);
-  // Whether it lives inside of another's time, to which a request goes on.
+  // True if it is nested in another guard, to which requests are forwarded.
   bool is_inner() const { return outer_ != nullptr; }
-  // Whether that one was asked to stop: if so, before this one was there.
+  // True if the outer guard was asked to stop before this one existed.
   bool was_asked_outside() const { return outer_ != nullptr && outer_->stop_starting(); }
   SignalGuard(const SignalGuard&) = delete;
   SignalGuard& operator=(const SignalGuard&) = delete;

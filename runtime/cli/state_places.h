@@ -1,4 +1,4 @@
-// `radlc state pull`, `push` and `migrate`: states between places.
+// `radlc state pull`, `push` and `migrate`: move states between places.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace radl::cli {
 
-// Adds the three to `radlc state`; the one that is called sets `chosen`.
+// Adds the three to `radlc state`; the called one sets `chosen`.
 void add_state_place_commands(CLI::App& state, Session& session,
                               const std::shared_ptr<std::function<int()>>& chosen);
 

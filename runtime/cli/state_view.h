@@ -1,4 +1,4 @@
-// A state as `radlc show` and `radlc output` print it: of this computer, or as a service gives it.
+// Prints a state for `radlc show` and `radlc output`: a local one, or one from a service.
 #pragma once
 
 #include <set>
@@ -9,7 +9,7 @@
 
 namespace radl::cli {
 
-// `state`: to_json(Snapshot). `where`: its place. `going_on`: of a run; empty: there is none.
+// `state`: to_json(Snapshot). `where`: its place. `going_on`: the current run; empty: none.
 void print_state(const Session& session, const Json& state, const std::string& where,
                  const std::string& going_on, const std::set<std::string>& running);
 // A copy of the state with these steps marked as running.

@@ -1,4 +1,4 @@
-// The password that sudo asks for on nodes, as a user gives it for one run.
+// The sudo password for nodes, given by the user for one run.
 #pragma once
 
 #include <string>
@@ -12,11 +12,11 @@ class App;
 
 namespace radl::cli {
 
-// --ask-sudo-password, of what runs steps or gives machines back.
+// Adds --ask-sudo-password to commands that run steps or release machines.
 void add_sudo_option(CLI::App& command, bool& ask);
 
-// Asked for on the terminal, else RADL_SUDO_PASSWORD, which is taken out of the environment: no program that
-// radlc runs sees it. Empty: none is given. Invalid: there is no interactive terminal.
+// Asked on the terminal, else RADL_SUDO_PASSWORD, which is removed from the environment so that no program
+// started by radlc sees it. Empty: not given. Invalid: the terminal is not interactive.
 Result<std::string> given_sudo_password(const Session& session, bool ask);
 
 }  // namespace radl::cli

@@ -1,4 +1,4 @@
-// What the terminal and this process are: colour, width, whether somebody can answer, where the program lies.
+// Terminal and process properties: color, width, interactivity, and the program's location.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 namespace radl::cli {
 
 Terminal detect_terminal(bool no_color);
-// Asks on the terminal; false for anything but "yes", and at end of input.
+// Asks on the terminal. False for anything but "yes", and at the end of input.
 bool confirm(const std::string& question);
-// Why a command that needs a confirmation fails where Terminal::can_ask is false.
+// Why a command that needs a confirmation fails if Terminal::can_ask is false.
 inline constexpr const char* kCannotConfirm =
     "this is not an interactive terminal, so radlc cannot ask for confirmation";
-// Reads a line; with `hidden` the terminal does not show it. "" at end of input, and if somebody asks to
-// stop: an outer SignalGuard hears of it, or, if there is none, the process ends by SIGINT.
+// Reads a line; with `hidden`, without echo. "" at the end of input and on a stop request, which is passed to
+// an outer SignalGuard or, if there is none, ends the process by SIGINT.
 std::string ask_line(const std::string& question, bool hidden);
 
 }  // namespace radl::cli

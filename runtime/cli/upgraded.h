@@ -1,4 +1,4 @@
-// `radlc fmt --upgrade`: a file as `radl 2`, where that comes to the same program.
+// `radlc fmt --upgrade`: converts a file to `radl 2` if the result compiles to the same program.
 #pragma once
 
 #include <string>
@@ -12,9 +12,9 @@
 
 namespace radl::cli {
 
-// The new text. Both texts are compiled and their programs compared: for @input.NAME@ with values of several
-// kinds, or with those of `inputs` ("NAME=VALUE"). Invalid, with one line that says why, where the file is
-// left alone.
+// Returns the new text. Compiles both texts and compares the programs: for @input.NAME@ with values of
+// several kinds, or with those of `inputs` ("NAME=VALUE"). Invalid, with a one-line reason: the file must
+// stay unchanged.
 Result<std::string> upgraded(const Session& session, const std::string& path, const SourceFile& source,
                              DialectChoice dialect, const std::vector<std::string>& inputs,
                              Diagnostics& diagnostics);

@@ -1,4 +1,4 @@
-// The address that this computer is seen under from outside: what SSH is opened for.
+// This computer's public address, for which SSH is opened.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace radl {
 
-// "203.0.113.5/32", as https://checkip.amazonaws.com tells it; a server of a cloud's API on this computer
-// (`endpoint`) means machines of this computer: "127.0.0.1/32".
+// "203.0.113.5/32", from https://checkip.amazonaws.com. If the cloud's API (`endpoint`) is on this computer,
+// so are its machines: "127.0.0.1/32".
 Result<std::string> caller_cidr(http::Client& client, const std::string& endpoint, const Stop& stop);
-// A single address, or one with a prefix length. Invalid: neither.
+// Parses an address with or without a prefix length. Invalid: neither.
 Result<std::string> parse_cidr(const std::string& text);
 
 }  // namespace radl

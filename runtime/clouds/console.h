@@ -1,4 +1,4 @@
-// A machine's console, as EC2 keeps it: there cloud-init writes the host keys that the machine has made.
+// Parses a machine's console log, to which cloud-init writes the machine's new host keys.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace radl {
 
-// The OpenSSH public key lines of the last whole block between cloud-init's "BEGIN SSH HOST KEY KEYS" and
-// "END"; empty where there is none (yet).
+// The OpenSSH public keys of the last complete block between cloud-init's "BEGIN SSH HOST KEY KEYS" and
+// "END"; empty if there is none (yet).
 std::vector<std::string> host_keys_in(std::string_view console);
 
 }  // namespace radl

@@ -1,4 +1,4 @@
-// What every cloud's design is put together with.
+// Builder for every cloud's design.
 #pragma once
 
 #include <fmt/format.h>
@@ -23,13 +23,13 @@ namespace radl {
 
 class DesignBuilder {
  protected:
-  // The largest user data that a cloud takes, in bytes, and the cloud's name.
+  // A cloud's maximum user data in bytes, and its name for messages.
   struct UserDataLimit {
     size_t bytes;
     const char* cloud;
   };
-  // `seconds`: how long one request for a resource takes. `unused`: features of a system that other clouds
-  // use and this one does not.
+  // `seconds`: typical duration of a request for a resource. `unused`: system features that other clouds use
+  // and this one ignores.
   DesignBuilder(const CloudId& cloud, const DesignInput& input, double seconds, const UserDataLimit& limit,
                 std::vector<std::string> unused = {})
       : cloud_(cloud),
@@ -51,8 +51,8 @@ class DesignBuilder {
     return design_.resources.emplace_back(std::move(wanted));
   }
 
-  // What the spec of every machine begins with: its groups, its host names, the tags of the file and the
-  // recipes for cloud_init.
+  // The common part of every machine's spec: groups, host names, the file's tags and recipes for
+  // cloud_init.
   Result<Json> machine_spec(const ir::Node& node, std::vector<std::string> groups) const {
     auto tags = tags_wanted(node);
     if (!tags.ok()) return tags.status();
@@ -64,7 +64,7 @@ class DesignBuilder {
     return spec;
   }
 
-  // spec["cloud_init"], where the node has such recipes.
+  // Sets spec["cloud_init"] if the node has such recipes.
   Status add_recipes(const ir::Node& node, Json& spec) const {
     const auto recipes = recipes_.find(node.address);
     if (recipes == recipes_.end()) return {};
@@ -74,7 +74,7 @@ class DesignBuilder {
     return check_user_data(node, whole, limit_.bytes, limit_.cloud);
   }
 
-  // `seconds`: how long it takes to boot.
+  // `seconds`: boot time.
   void add_machine(const ir::Node& node, const char* type, Json spec, std::vector<std::string> references,
                    std::vector<Offer> offers, double seconds) {
     Wanted& wanted = add(node.address, type, node_summary(node, cloud_.text(), offers.front()),
@@ -88,44 +88,44 @@ class DesignBuilder {
       wanted.summary += ", " + auto_stop_text(auto_stop_from_json(wanted.spec["stop"]));
   }
 
-  // What a further disk is called: "disk", "volume"; and of which cloud it is.
+  // Names of further disks ("disk", "volume") and of the cloud.
   struct Volumes {
     const char *type, *noun, *cloud;
-    std::string zone;                     // that it must be in; "": any
-    std::vector<std::string> references;  // of each
-    std::string type_unsaid = {};  // of one whose type the file does not say; "": the cloud's own choice
-    // What a URL of `disk.N.image.url` calls a disk that is there already; "": it is none of this cloud's.
-    // Without it, further disks are empty ones.
+    std::string zone;                     // required zone; "": any
+    std::vector<std::string> references;  // of each volume
+    std::string type_unsaid = {};         // type if the file names none; "": the cloud's default
+    // Parses a URL in `disk.N.image.url` that names an existing disk; "": not one of this cloud. If not set,
+    // further disks are always empty.
     std::function<Result<std::string>(const std::string& url)> existing = {};
-    std::string own_type = {};  // the `disk.N.type` of disks of the machine's own; "": the cloud has none
-    // What encrypts the cloud's disks where the file names no key, for a note; "": the cloud cannot be asked.
+    std::string own_type = {};  // `disk.N.type` of disks that belong to the machine; "": unsupported
+    // The default encryption of disks without a key, for a note; "": it cannot be configured.
     std::string encrypted_by = {};
   };
-  // The disks of a node: the first is spec["root"], the further ones spec["volumes"] by the device's letter:
-  // the address of a resource, {"existing": NAME} for one that is there already, which is attached and stays,
-  // or {"own_gib": SIZE} for one that goes with the machine.
+  // Adds the disks of a node: the first as spec["root"], further ones as spec["volumes"] by device letter: a
+  // resource's address, {"existing": NAME} for an existing disk, which is attached and kept, or {"own_gib":
+  // SIZE} for one deleted with the machine.
   Status add_volumes(const ir::Node& node, const Volumes& volumes, Json& spec,
                      std::vector<std::string>& references);
 
-  // made["encryption_key"], where the file asks for it and the cloud takes one; says so where it does not.
+  // Sets made["encryption_key"] if the file requests it and the cloud supports it; otherwise adds a note.
   void add_encryption(const ir::Node& node, const ir::Disk& disk, const Volumes& volumes, Json& made);
 
-  // Says that this node gets a disk that is there already. Invalid: another node does.
+  // Assigns an existing disk to this node. Invalid: another node has it.
   Status claim(const ir::Node& node, const std::string& feature, const std::string& noun,
                const std::string& name);
 
-  // Says which of these features a network has that the cloud does nothing about.
+  // Notes which of these features of a network have no effect in this cloud.
   void note_without_effect(const ir::Network& network, const std::vector<std::string>& features) {
     note_features("network " + network.name, features_without_effect(network, features));
   }
 
-  // Says that a node has no public address for its elastic_ip.
+  // Notes that a node's elastic_ip gives it no public address.
   void note_no_address(const ir::Node& node) {
     if (says_yes(node, "elastic_ip"))
       note(fmt::format("system '{}': elastic_ip has no effect: none of its networks is public", node.system));
   }
 
-  // Says which addresses the node asks for and does not get; `used`: those that it gets.
+  // Notes requested addresses that the node does not get; `used`: those that it gets.
   void note_fixed_ips(const ir::Node& node, const std::set<std::string>& used) {
     for (const ir::Interface& interface : node.interfaces)
       if (!interface.fixed_ip.empty() && !used.contains(interface.fixed_ip))
@@ -133,7 +133,7 @@ class DesignBuilder {
                          limit_.cloud));
   }
 
-  // Each text once.
+  // Adds each text once.
   void note(const std::string& text) {
     if (noted_.insert(text).second) design_.notes.push_back(text);
   }
@@ -143,7 +143,7 @@ class DesignBuilder {
   Design design_;
 
  private:
-  // Null: it has no size.
+  // Null: the disk has no size.
   Result<Json> further_disk(const ir::Node& node, const ir::Disk& disk, const Volumes& volumes, Json made,
                             std::vector<std::string>& references);
   void note_features(const std::string& of, const std::vector<std::string>& features) {
@@ -157,7 +157,7 @@ class DesignBuilder {
   const UserDataLimit limit_;
   const std::vector<std::string> unused_;
   const std::map<std::string, std::vector<std::string>> recipes_;  // for cloud_init, by node
-  std::map<std::string, std::string> existing_;  // disks that are there: the node that gets it
+  std::map<std::string, std::string> existing_;                    // existing disk -> node that uses it
   std::set<std::string> noted_;
 };
 

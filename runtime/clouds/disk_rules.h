@@ -1,4 +1,4 @@
-// Which disks a machine type takes, for clouds where not every type takes each. Pure.
+// Which disk types a machine type supports, for clouds with restrictions. Pure.
 #pragma once
 
 #include <functional>
@@ -11,16 +11,16 @@ namespace radl {
 
 struct DiskRules {
   std::string cloud;                 // for messages: "Compute Engine"
-  std::vector<std::string> types;    // of disks that there are, as `disk.N.type` names them
-  std::vector<std::string> no_root;  // of them those that a machine cannot start from
+  std::vector<std::string> types;    // existing disk types, as named by `disk.N.type`
+  std::vector<std::string> no_root;  // those that cannot be boot disks
   std::function<bool(const std::string& machine, const std::string& disk)> takes;
 };
 
-// Invalid: a disk of the node is of a type that there is not, or that a machine cannot start from.
+// Invalid: a disk of the node has an unknown type, or a type that cannot be a boot disk.
 Status check_disk_types(const DiskRules& rules, const ir::Node& node);
-// Whether the machine takes each disk of the node that has a type.
+// True if the machine supports each disk type of the node.
 bool takes_disks(const DiskRules& rules, const ir::Node& node, const std::string& machine);
-// Invalid, of a machine that does not: names the disk, and what the machine takes.
+// Invalid if not: names the disk, and what the machine supports.
 Status disks_not_taken(const DiskRules& rules, const ir::Node& node, const std::string& machine);
 
 }  // namespace radl

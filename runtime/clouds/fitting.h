@@ -1,5 +1,5 @@
-// Which instance types have what a node asks for, and what to say where none has. Pure; for every cloud that
-// has instance types.
+// Selects the instance types that fit a node, and explains it if none does. Pure; for every cloud with
+// instance types.
 //
 // The features are RADL's (docs/features.md): cpu.count, cpu.arch, cpu.performance, memory.size, gpu.count,
 // gpu.memory, gpu.vendor, gpu.model, price, spot and instance_type.
@@ -18,19 +18,19 @@ inline constexpr const char* kDefaultGpuVendor = "NVIDIA";
 
 struct Fitting {
   const ir::Node& node;
-  std::vector<const InstanceType*> types;  // all that there are, in any order
+  std::vector<const InstanceType*> types;  // all existing types, in any order
   std::string cloud;                       // for messages: "the simulated cloud", "EC2 in eu-west-1"
-  // What a node has that names neither cpu.arch nor a whole type: images are for one. Empty: any.
+  // For nodes that name neither cpu.arch nor a type: images exist for one architecture. Empty: any.
   std::string architecture = "x86_64";
-  // Whose GPUs a node gets that asks for some and does not say: the drivers and programs of the standard
-  // library are for these. Empty: anybody's.
+  // GPU vendor for nodes that request GPUs without naming one: the standard library's drivers and programs
+  // are for this vendor. Empty: any.
   std::string gpu_vendor = kDefaultGpuVendor;
-  // Whether types that compute by CPU credits come after all others: a training uses its cores all the time.
+  // Whether types with CPU credits come last, because a training uses its cores all the time.
   bool sustained = false;
 };
 
-// How many types a node is offered: so many, and of a training as many again of those that compute by CPU
-// credits, so that a machine that an earlier plan took stays what it is.
+// Limits the number of types offered to a node. A training gets the same number of types with CPU credits in
+// addition, so that a machine from an earlier plan keeps its type.
 class OfferedTypes {
  public:
   OfferedTypes(std::string cloud, size_t most, bool sustained)
@@ -45,60 +45,60 @@ class OfferedTypes {
   size_t others_ = 0, by_credits_ = 0;
 };
 
-// Whether the node is one of a training, by the native engine or by several workers of a program
+// True for a node of a training, by the native engine or by several workers of a program
 // (`Fitting::sustained`).
 bool trains(const ir::Program& program, const ir::Node& node);
 
-// From the cheapest to the dearest in the market that the node asks for (market_wanted); those whose price is
-// not known come last, before those that `sustained` puts at the end. Of several in `instance_type` those of
-// the first come first. Invalid names the feature that no type has together with those before it, and what
-// there is of it.
+// Sorted from cheapest to most expensive in the node's market (market_wanted). Types without a known price
+// come last, but before those that `sustained` moves to the end. If `instance_type` lists several, the first
+// one's types come first. Invalid names the feature that no type has in combination with the previous ones,
+// and the available values.
 Result<std::vector<const InstanceType*>> fitting_types(const Fitting& fitting);
-// The same in another market: `price` bounds the price there.
+// Same in another market; `price` limits the price there.
 Result<std::vector<const InstanceType*>> fitting_types(const Fitting& fitting, Market market);
 
-// "x86_64" of "amd64" and "x64", "arm64" of "aarch64": as catalogues and `cpu.arch` have it.
+// Canonical name in catalogues and `cpu.arch`: "x86_64" for "amd64" and "x64", "arm64" for "aarch64".
 std::string architecture_name(const std::string& text);
-// Invalid: a survey knows the image's architecture (`image_architectures` of its facts), and it is none of
-// the machine type's ("x86_64,i386"). A word that names no architecture ("architecture_unspecified") refuses
-// nothing.
+// Invalid: the survey knows the image's architecture (`image_architectures` of its facts), and the machine
+// type does not support it ("x86_64,i386"). A word that names no architecture ("architecture_unspecified") is
+// accepted.
 Status image_boots(const ir::Node& node, const Survey& survey, const std::string& image,
                    const std::string& type, const std::string& architectures);
-// Leaves out the offers whose image does not boot on their type, as far as a survey knows. `is_arm`: whether
-// a type is one of arm64 and not of x86_64. Invalid: none is left.
+// Removes offers whose image does not boot on their type, as far as a survey knows. `is_arm`: whether a type
+// is arm64 instead of x86_64. Invalid: none is left.
 Status keep_bootable(const ir::Node& node, const Survey& survey, const std::string& image,
                      bool (*is_arm)(const std::string& type), std::vector<Offer>& offers);
 
-// What a reviewer should know of a node that asks for GPUs and names neither gpu.vendor, gpu.model nor
-// instance_type;
-// "" of another.
+// A note for a node that requests GPUs but names neither
+// gpu.vendor, gpu.model nor instance_type; "" for any
+// other.
 std::string gpu_note(const ir::Node& node);
-// What a reviewer should know of a machine type that a node which trains gets; "" of one that computes at
-// full speed for ever and has no GPU that nobody uses.
+// A note about the machine type of a training node; "" if it always runs at full speed and has no unused
+// GPU.
 std::string training_note(const ir::Program& program, const ir::Node& node, const std::string& cloud,
                           const Offer& offer);
 
 // `spot = 'yes'`.
 Market market_wanted(const ir::Node& node);
-// `spot.fallback = 'yes'` of a node on the spot market.
+// `spot.fallback = 'yes'` on a node of the spot market.
 bool falls_back(const ir::Node& node);
-// `offers` of the spot market with those on demand behind them. Why there is none of the latter is said with
-// what to do: `price` holds for the machine on demand too.
+// The spot `offers` followed by on-demand ones. If there are none of the latter, the error explains what to
+// do: `price` also limits the on-demand price.
 Result<std::vector<Offer>> with_fallback(std::vector<Offer> offers, Result<std::vector<Offer>> on_demand);
 
-// The offer to take that type in that market: its name, price and facts, and {"type": name} for the spec.
+// The offer for that type and market: name, price and facts, and {"type": name} for the spec.
 Offer offer_of(const InstanceType& type, Market market);
 
-// Each of them in every zone, in the order of the zones: where one has no room, the next is taken. As they
-// are where there are no zones.
+// Repeats each offer for every zone, in zone order: if one zone lacks capacity, the next is tried. Unchanged
+// if there are no zones.
 std::vector<Offer> in_zones(const std::vector<Offer>& offers, const std::vector<std::string>& zones);
 
-// Of fitting_types(), those whose price is not known, which come last: the smallest first.
+// Sorts the part of fitting_types() without a known price, which comes last: smallest first.
 void smallest_first(std::vector<const InstanceType*>& types, Market market);
-// Invalid: the catalogue does not know the region, and knows one that is spelled nearly so.
+// Invalid: the catalogue does not have the region but one with a similar name.
 Status check_region(const ir::Node& node, const CloudId& cloud, const Catalog& catalog);
-// Types that the file names, in a region that no catalogue knows: taken as they are named, without a price.
-// Invalid: it names none (`example` is what one looks like), or wants a price that nobody knows.
+// Types named in the file, for a region without a catalogue: used as named, without a price. Invalid: the
+// file names none (`example` shows one), or limits a price that is unknown.
 Result<std::vector<Offer>> offers_by_name(const ir::Node& node, Market market, const std::string& region,
                                           const std::string& example);
 

@@ -1,4 +1,4 @@
-// What a change of a spec takes, said by tables of its fields.
+// Table-driven decision of how a changed spec is applied.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace radl {
 
-// A field that is fixed when the resource is made, and why.
+// A field that cannot change after creation, and why.
 struct FixedField {
   const char *field, *why;
 };
@@ -17,7 +17,7 @@ struct FixedField {
 // Whether a field of two specs differs.
 bool differs(const Json& before, const Json& after, const char* field);
 Impact replace(std::string why);
-// Replace for the first of the fields that differs; nullopt: none does.
+// Replace for the first differing field; nullopt: none differs.
 std::optional<Impact> replaced_for(std::span<const FixedField> fields, const Json& before, const Json& after);
 
 }  // namespace radl

@@ -1,9 +1,9 @@
-// What is written on everything that a cloud makes for us, so that it is found again whatever becomes of the
-// answer; for clouds whose names are unique in their place.
+// Marks on everything that a cloud creates for radlc, so that it is found again whatever happens
+// to the response; for clouds with unique names.
 //
-// Names are made of the token, so that a request that is made a second time, by whichever process, meets what
-// the first one made. They begin with what stands for the infrastructure and the region, which lists are
-// filtered by.
+// Names derive from the token, so a repeated request by any process meets the resource of the
+// first one. They begin with a prefix for infrastructure and region, by which lists are
+// filtered.
 #pragma once
 
 #include <set>
@@ -19,17 +19,17 @@ struct Mark {
     return !token.empty() && infrastructure == context.infrastructure;
   }
 };
-// Address and token of what is this infrastructure's; nothing of another one's.
+// Stores address and token in `seen`, unless they belong to another infrastructure.
 void take_mark(const Context& context, const Mark& mark, Seen& seen);
 
-// "radlc-0123456789-": of all that an infrastructure has in a region, and of nothing else.
+// "radlc-0123456789-": prefix of everything of an infrastructure in a region, and of nothing else.
 std::string name_prefix(const Context& context, const CloudId& cloud);
-// Of what a token makes: letters, digits and '-', at most 63.
+// The name for a token: letters, digits and '-', at most 63.
 std::string name_for(const Context& context, const CloudId& cloud, const Order& order);
-// Of the machines of a group ("network.lan"), in the same way.
+// The name of a machine group ("network.lan"), built the same way.
 std::string group_name(const Context& context, const CloudId& cloud, const std::string& group);
 
-// What a look is for.
+// The selection of a look.
 struct Wish {
   std::set<std::string> ids, tokens;
   bool everything = false;

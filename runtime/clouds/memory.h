@@ -1,5 +1,5 @@
-// What a cloud need not ask twice, and which address of the file an id belongs to. All of it can be had again
-// from the cloud; thread-safe.
+// Cached answers of a cloud, and the file addresses of IDs. Everything can be fetched again from the cloud.
+// Thread-safe.
 #pragma once
 
 #include <functional>
@@ -15,8 +15,8 @@
 
 namespace radl {
 
-// Values by key, each asked for where it is not known yet; a failure is not kept. Who comes while another
-// asks for the same waits for that answer.
+// Values by key, each fetched once; failures are not cached. Concurrent requests for the same key share one
+// fetch.
 template <class T>
 class Known {
  public:
@@ -51,35 +51,35 @@ class Known {
 
 class CloudMemory {
  public:
-  // The CIDR that this computer is seen under from outside.
+  // This computer's public address as a CIDR.
   Result<std::string> caller(const std::function<Result<std::string>()>& ask) {
     return callers_.get("", ask);
   }
 
-  // Where a token was used: a look for it need not go through every type.
+  // Records the type that a token was used for, so that a look for it can skip the other types.
   void note_token(const std::string& token, const std::string& type);
   std::optional<std::string> type_of_token(const std::string& token) const;
-  // The same of ids, where they do not tell it themselves.
+  // Same for IDs that do not show their type.
   void note_id(const std::string& id, const std::string& type);
   std::optional<std::string> type_of_id(const std::string& id) const;
 
-  // That it was asked to be removed.
+  // Records that its removal was requested.
   void note_leaving(const std::string& id);
   bool is_leaving(const std::string& id) const;
 
-  // A type that the server does not have.
+  // A type that the server lacks.
   void note_missing(const std::string& type);
   bool is_missing(const std::string& type) const;
 
-  // Ids (or public addresses) and the addresses in the file of what they are.
+  // Maps IDs (or public addresses) to the file addresses of their resources.
   void note_name(const std::string& id, const std::string& address);
-  // Of what an order refers to; of public addresses, which are of `address_type`, the number as well.
+  // Records an order's references; for public addresses, of `address_type`, also the number.
   void note_references(const std::map<std::string, Reference>& references, const char* address_type);
   std::optional<std::string> name_of(const std::string& id) const;
-  // What the state calls ids (Query::names).
+  // Names of IDs in the state (Query::names).
   void note_names(const std::map<std::string, std::string>& names);
-  // The groups of a machine as the file calls them, sorted; one that is nobody's stands for itself. Null: no
-  // group of the infrastructure is known, as when a machine alone is looked at.
+  // The groups of a machine by their names in the file, sorted; a foreign group keeps its ID. Null: no group
+  // of the infrastructure is known, as when only a machine is inspected.
   Json group_names(const std::vector<std::string>& ids) const;
 
  private:

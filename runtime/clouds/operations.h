@@ -1,6 +1,6 @@
-// For clouds that answer a request to change something with an operation that is done some time later. What
-// this process has begun is kept here, so that a look shows it as pending, and what failed as failed. Each
-// cloud asks how its operations stand in its own way.
+// For clouds that answer a change with an operation that completes later. Stores the operations started by
+// this process, so that a look shows running ones as pending and failed ones as failed. Each cloud polls its
+// operations in its own way.
 #pragma once
 
 #include <chrono>
@@ -18,10 +18,10 @@ namespace radl {
 enum class Effect { Makes, Changes, Removes };
 
 struct Operation {
-  std::string path;  // by which it is asked for: "zones/z/operations/operation-1", a URL
+  std::string path;  // its ID or URL for polling: "zones/z/operations/operation-1"
   Effect effect = Effect::Makes;
   std::string type, infrastructure, address, token, place;  // place: what lacks room where it fails for that
-  Status failed;                                            // of what is done
+  Status failed;                                            // if done
 };
 
 class Operations {
@@ -29,11 +29,11 @@ class Operations {
   using Clock = std::chrono::steady_clock;
   using Wanted = std::function<bool(const std::string& id, const Operation&)>;
 
-  // `seconds`: nobody asks for it before.
+  // `seconds`: time before the first poll.
   void began(const std::string& id, Operation operation, double seconds = 0);
-  // Those that are open and may be asked for now: id -> path.
+  // Open operations that may be polled now: ID -> path.
   std::map<std::string, std::string> open(const Wanted& wanted) const;
-  // Of the one that was begun for this id by this path; another one may have begun meanwhile.
+  // For the operation started for this ID with this path; another may have started since.
   void not_before(const std::string& id, const std::string& path, double seconds);
   void done(const std::string& id, const std::string& path, Status failed);
 
@@ -41,15 +41,15 @@ class Operations {
   std::optional<Operation> failed(const std::string& id) const;
   void forget_failure(const std::string& id);
 
-  // For calls that answer for what they change (TakesOver): returns once the operation of this id is over,
-  // with its failure. `poll` asks the cloud how it stands. Cancelled, Timeout: it goes on.
+  // For calls that must report a change's result (TakesOver): waits until this ID's operation has completed,
+  // and returns its failure. `poll` queries the cloud. Cancelled, Timeout: it continues.
   Status finish(const std::string& id, const std::function<Status()>& poll, Pace pace, const Stop& stop);
 
-  // Of a change that was asked for before: it is being done, or has failed; nullopt: neither.
+  // State of an earlier change: in progress or failed; nullopt: neither.
   std::optional<Asked> earlier_change(const std::string& id);
-  // That a place ("TYPE in ZONE") had no room a moment ago, and what was said: Quota. Ok: nothing is known.
+  // Quota, with the message, if a place ("TYPE in ZONE") recently had no capacity. Ok: nothing known.
   Status room_in(const std::string& place) const;
-  // What operations add to what lists show: phases, what is not in any list yet, what failed and why.
+  // Completes lists with operations: phases, resources not yet listed, failures with their reason.
   void add_to(const Context& context, const Query& query, std::map<std::string, Seen>& found) const;
 
  private:
@@ -61,7 +61,7 @@ class Operations {
   std::map<std::string, std::pair<Clock::time_point, Status>> full_;
 };
 
-// Whether a query is for what an operation makes or changes.
+// True if a query covers what an operation creates or changes.
 bool is_wanted(const Context& context, const Query& query, const std::string& id, const Operation& one);
 
 }  // namespace radl

@@ -1,5 +1,5 @@
-// Openings and rules in force on a machine that radlc neither made nor changes, in words:
-// "default-allow-ssh allows tcp 22 from 0.0.0.0/0 (network default)". A plan that looks notes them.
+// Openings and rules on a machine that radlc neither created nor changes, as text: "default-allow-ssh allows
+// tcp 22 from 0.0.0.0/0 (network default)". A refreshing plan notes them.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace radl {
 
-// Among Seen::marks, which no state records; and what a refresh finds (Drift::what). Tags are texts, this is
-// a list: a tag of that name is not taken for it.
+// Key in Seen::marks, which states do not store, and in a refresh's findings (Drift::what). The value is a
+// list while tags are texts, so a tag of that name cannot be confused with it.
 inline constexpr const char* kRulesOfOthers = "rules of others";
 
-// Whether a plan goes on where such rules cannot be read, and notes that they are unknown: these credentials
-// may not, or the service does not have the request.
+// True if a plan may continue without these rules and note that they are unknown: the credentials lack
+// permission, or the service lacks the request.
 inline bool may_stay_unknown(const Status& why) {
   return why.code() == Code::Auth || why.code() == Code::NotFound || why.code() == Code::Unsupported ||
          why.code() == Code::Invalid;

@@ -1,5 +1,5 @@
-// What a plan showed of a resource before the update that it asks for. A cloud removes only that of what
-// others added: what came after the plan was approved is for the next plan to show.
+// What a plan showed of a resource before an update. A cloud removes only those additions of others that the
+// plan showed; later ones are left to the next plan.
 #pragma once
 
 #include <optional>
@@ -9,10 +9,10 @@
 
 namespace radl {
 
-// Carries it in an order. `fields`: of each field of the spec that the plan changes, its value before.
+// Stores it in an order. `fields`: the previous value of each spec field that the plan changes.
 void carry_shown(Order& order, Json fields);
-// nullopt: the order carries nothing, since no plan updates the resource (it is being created). Null: the
-// plan leaves the field as it is.
+// nullopt: the order carries nothing, because no plan updates the resource (it is being created). Null: the
+// plan does not change the field.
 std::optional<Json> shown_before(const Order& order, const std::string& field);
 
 }  // namespace radl

@@ -1,4 +1,4 @@
-// Whose a resource is, as its cloud keeps it: what is imported, released, and found again without a state.
+// Ownership of resources as stored in the cloud: import, release, and recovery without a state.
 #pragma once
 
 #include <set>
@@ -10,24 +10,24 @@ namespace radl {
 class TakesOver {
  public:
   virtual ~TakesOver() = default;
-  // The id of what a user names as the cloud's own tools show it: by a URL, or by a path with the account in
-  // front of it. Invalid: nothing of the type has such an id; says what one looks like.
+  // Converts a name as shown by the cloud's own tools (a URL, or a path that includes the account) to an ID.
+  // Invalid: not an ID of this type; shows an example.
   virtual Result<std::string> id_named(const Context& context, const std::string& type,
                                        const std::string& name);
-  // Marks what has the order's id as the order's address of this infrastructure, so that it is found again
-  // like all the rest; nothing else of it changes. Where marks cannot be added it is known by its id alone.
+  // Marks the resource with the order's ID as this infrastructure's resource at the order's address, so that
+  // it is found like all others. Changes nothing else. If marks are unsupported, it is known only by its ID.
   virtual Status take_over(const Context& context, const Order& order);
-  // Writes Cloud::marks_of() on a resource of ours that somebody took them from. Unsupported: ask_update()
-  // does it.
+  // Rewrites Cloud::marks_of() on a resource that lost them. Unsupported: use ask_update()
+  // instead.
   virtual Status write_marks(const Context& context, const Order& order);
-  // Takes these marks off again: no look for the infrastructure shows it from now on, and it goes on running.
-  // NotFound: it is gone. Unsupported: the type keeps its mark in a name that never changes.
+  // Removes these marks: the infrastructure no longer lists the resource, which keeps running. NotFound: it
+  // does not exist. Unsupported: the type's mark is in a name that never changes.
   virtual Status release(const Context& context, const Order& order) = 0;
-  // The tags (infrastructure_tag()) of the infrastructures of this name, whatever their lineage, that may
-  // have something here. Those whose last resource has just gone may be among them: look() tells.
+  // Tags (infrastructure_tag()) of the infrastructures with this name, of any lineage, that may have
+  // resources here. May include some whose last resource was just deleted; look() tells.
   virtual Result<std::set<std::string>> infrastructures(const Context& context, const std::string& name) = 0;
-  // All that it shows is kept in this state's own work directory: nothing of others can be among it, and the
-  // directory must stay as long as something of it does.
+  // True if everything it shows is in this state's own work directory: there are no foreign resources, and
+  // the directory must be kept as long as any of them exists.
   virtual bool is_in_work_directory() const { return false; }
 };
 
@@ -39,7 +39,7 @@ inline Status TakesOver::write_marks(const Context&, const Order&) {
   return Status(Code::Unsupported, "a change of the resource writes its tags");
 }
 
-// Whether infrastructure_tag(name, some lineage) is this: "demo-0a1b2c3d".
+// True if this is infrastructure_tag(name, any lineage): "demo-0a1b2c3d".
 bool is_tag_of(const std::string& tag, const std::string& name);
 
 }  // namespace radl

@@ -1,4 +1,4 @@
-// Settings that clouds share, from the environment.
+// Settings shared by clouds, from the environment.
 #pragma once
 
 #include <string>
@@ -12,11 +12,11 @@ struct Timing {
   std::chrono::milliseconds settles_after{0};
   Pace pace;
 };
-// PREFIX_SETTLES_AFTER and PREFIX_PACE (seconds, 0 to 3600) over `usual`, for servers that are quicker to
-// show what was made. Invalid names the variable.
+// PREFIX_SETTLES_AFTER and PREFIX_PACE (seconds, 0 to 3600) override `usual`, for servers with faster
+// consistency. Invalid names the variable.
 Result<Timing> timing_from(const Lookup& environment, const std::string& prefix, Timing usual);
 
-// RADL_CALLER_CIDR: what SSH is opened for; "" when it is not set. Invalid: it is no address.
+// RADL_CALLER_CIDR: the addresses for which SSH is opened; "" if not set. Invalid: not an address.
 Result<std::string> caller_from(const Lookup& environment);
 
 }  // namespace radl

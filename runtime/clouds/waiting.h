@@ -1,5 +1,5 @@
-// How long a call of a cloud's service may wait, and that the run's log tells of waits which the service asks
-// for.
+// Limits the waits of a call to a cloud service, and reports waits that the service requests in the run's
+// log.
 #pragma once
 
 #include "common/http/waits.h"

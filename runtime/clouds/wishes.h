@@ -1,4 +1,4 @@
-// What the features of a node or a network say, as the clouds read them. Pure.
+// Accessors for the features of a node or network, used by the clouds. Pure.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -12,55 +12,55 @@ namespace radl {
 
 using Json = nlohmann::json;
 
-// The text that a feature must be equal to, or the first of a list; "" where there is none.
+// The text that a feature must equal, or the first of a list; "" if none.
 std::string text_wanted(const ir::Node& node, const std::string& feature);
 std::string text_wanted(const ir::Network& network, const std::string& feature);
-// Of a feature that is 'yes' or 'no', in whatever case; the compiler refuses any other word.
+// True if the feature is 'yes' in any case. The compiler rejects values other than yes and no.
 bool says_yes(const ir::Node& node, const std::string& feature);
 bool says_yes(const ir::Network& network, const std::string& feature);
 bool says_no(const ir::Node& node, const std::string& feature);
-// All that a feature names, in its order: 'a, b' or ['a', 'b'].
+// All texts of a feature, in order: 'a, b' or ['a', 'b'].
 std::vector<std::string> texts_wanted(const ir::Node& node, const std::string& feature);
-// {"name": value} of instance_tags = 'name=value,other=value'. Invalid: it is not of that form, or a name is
-// there twice or is radlc's own (tag_rules.h).
+// Parses instance_tags = 'name=value,other=value' to {"name": value}. Invalid: malformed, or a name is
+// repeated or reserved by radlc (tag_rules.h).
 Result<Json> tags_wanted(const ir::Node& node);
-// disk.0.os.version: an equal value of it, or the text behind '='; "" where there is none.
+// disk.0.os.version: its text with or without '='; "" if none.
 std::string os_version_wanted(const ir::Node& node);
-// Of disk 0.
+// URLs of disk 0.
 std::vector<std::string> image_urls(const ir::Node& node);
-// How a disk is to be encrypted: disk.N.encrypted and disk.N.encryption_key, which asks for it as well.
+// A disk's encryption: disk.N.encrypted and disk.N.encryption_key, which implies it.
 struct Encryption {
   bool wanted = false;
-  std::string key;  // "": the provider's own
+  std::string key;  // "": the provider's key
 };
 Encryption encryption_wanted(const ir::Node& node, int disk);
-// Invalid: disk.N.encrypted is 'no' beside a key.
+// Invalid: disk.N.encrypted is 'no' but a key is given.
 Status check_encryption(const ir::Node& node);
-// GiB that disk 0 is to have beside what its image takes (disk.0.free_size), rounded up; 0: nothing is said.
+// Requested free GiB of disk 0 beyond its image (disk.0.free_size), rounded up; 0 if not set.
 long long free_disk_wanted(const ir::Node& node);
-// GiB of a root disk whose spec says "size_gib" or "free_gib", for an image that takes so many; 0: as many as
-// the image has.
+// Size in GiB of a root disk whose spec has "size_gib" or "free_gib", for an image of `image_gib`; 0: the
+// image's size.
 double root_disk_gib(const Json& root, double image_gib);
-// Whether it is one beside the root disk that a machine gets: a new one, or one that is there already.
+// True for a new or existing disk that a machine gets in addition to its root disk.
 bool is_further_disk(const ir::Disk& disk);
-// Features of the node that no cloud uses, and those of `unused`, which its cloud does not use; sorted. A
-// feature that is 'no' asks for nothing.
+// Features of the node that no cloud uses, plus those in `unused`, which its cloud does not use; sorted.
+// Ignores features that are 'no'.
 std::vector<std::string> features_without_effect(const ir::Node& node,
                                                  const std::vector<std::string>& unused = {});
-// The same of a network: those of `unused` that it has.
+// Same for a network: its features in `unused`.
 std::vector<std::string> features_without_effect(const ir::Network& network,
                                                  const std::vector<std::string>& unused);
-// Invalid: the `cidr` of a network that is made is no range of IPv4 addresses. '*' stands for an octet.
+// Invalid: the `cidr` of a network to be created is not an IPv4 range. '*' stands for an octet.
 Status check_range(const ir::Network& network);
-// Addresses at the ends of a subnet that a cloud keeps for itself, network and broadcast included.
+// Number of addresses at the ends of a subnet that a cloud reserves, including network and broadcast.
 struct KeptAddresses {
   unsigned first = 1, last = 1;
 };
-// Invalid: an address that the node asks for in this network (net_interface.N.ip) is not one of `range`, or
-// one that the cloud keeps. A range that is not known yet ("", or with a '*') refuses nothing.
+// Invalid: an address requested in this network (net_interface.N.ip) is outside of `range` or reserved by the
+// cloud. Accepts all if the range is not known yet ("", or with a '*').
 Status check_fixed_ips(const ir::Node& node, const ir::Network& network, const std::string& range,
                        KeptAddresses kept);
-// Whether a number is within the bounds; nothing else of the requirement is looked at.
+// True if a number is within the requirement's bounds; ignores its other parts.
 bool within(const ir::Requirement& wanted, double value);
 
 }  // namespace radl

@@ -1,6 +1,6 @@
-// Gives elastic systems the nodes that their schedulers ask for. It is the host's computer that asks the
-// clouds: their credentials stay here (docs/decisions/0026-scaling.md). A front end calls, until it has
-// enough:
+// Gives elastic systems the nodes that their schedulers request. The host's computer calls
+// the clouds, so credentials stay there (docs/decisions/0026-scaling.md). A front end
+// repeats:
 //
 //   autoscale.look(stop);
 //   for (const AutoscaleStep& step : autoscale.steps()) autoscale.done(step, /* an Apply with step.scale */);
@@ -15,13 +15,13 @@
 namespace radl::driver {
 
 struct AutoscaleStep {
-  size_t which = 0;  // of the resources `elastic`
+  size_t which = 0;  // index into the resources `elastic`
   ScaleRequest scale;
 };
 
 class Autoscale {
  public:
-  // `project` and `options`, which it was loaded with, outlive it.
+  // `project` and `options`, with which it was loaded, must outlive this object.
   Autoscale(const Project& project, const ProjectOptions& options, Tell tell);
   ~Autoscale();
   Autoscale(const Autoscale&) = delete;
@@ -29,11 +29,11 @@ class Autoscale {
 
   // Invalid: the file has no resource `elastic`.
   Status begin();
-  // Asks each scheduler which nodes it wants now.
+  // Queries each scheduler for the nodes that it wants now.
   void look(const Stop& stop);
-  // What the last look found to be changed.
+  // The changes found by the last look.
   std::vector<AutoscaleStep> steps() const;
-  // A step that failed is tried again some time later: what was chosen is recorded.
+  // Reports the result. A failed step is retried later, because the choice is recorded.
   void done(const AutoscaleStep& step, bool ok);
 
  private:

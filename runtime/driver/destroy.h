@@ -1,4 +1,4 @@
-// A destroy, from its question to its answer. A front end shows what each call gives, asks, and goes on:
+// A destroy in steps. A front end shows the result of each call, asks, and continues:
 //
 //   Destroy destroy(host, request, cancellation, tell);
 //   destroy.find();       // which infrastructure
@@ -23,7 +23,7 @@ struct DestroyRequest {
   ProjectOptions project;
   MachineryOptions machinery;
   std::vector<std::string> targets;
-  std::vector<std::string> also;  // ids of what is not this state's and is destroyed all the same
+  std::vector<std::string> also;  // IDs of foreign resources to destroy as well
   double lock_timeout = 0;        // seconds
 };
 
@@ -32,43 +32,43 @@ struct Destroyed {
   Status figures_kept;  // a failure does not fail the destroy
 };
 
-// The resources that remain after everything was destroyed.
+// Resources that remain after a successful destroy.
 struct DestroyLeft {
-  std::vector<std::string> exists;   // a line each: what still exists
-  bool state_kept = false;           // `exists` needs it
-  Status kept_for_another;           // Conflict: another run has taken the state's lock meanwhile
-  std::vector<std::string> buckets;  // with models and checkpoints, which stay
+  std::vector<std::string> exists;   // a line for each resource that still exists
+  bool state_kept = false;           // because `exists` needs it
+  Status kept_for_another;           // Conflict: another run has taken the state's lock
+  std::vector<std::string> buckets;  // with models and checkpoints, which are kept
 };
 
 class Destroy {
  public:
-  // `host` and `cancellation` outlive it.
+  // `host` and `cancellation` must outlive this object.
   Destroy(const Host& host, DestroyRequest request, Cancellation& cancellation, Tell tell);
   ~Destroy();
   Destroy(const Destroy&) = delete;
   Destroy& operator=(const Destroy&) = delete;
 
-  // Removes states that no apply has finished making, and finds the one that is meant. NotFound: there is
+  // Removes incomplete states of interrupted first applies, and finds the requested state. NotFound: there is
   // none.
   Status find();
   const StatePlace& place() const { return place_; }
   Status make_machinery();
-  // Opens and locks the state, and looks up what an interrupted run left. `sudo_password`: for nodes that are
-  // given back; may be empty. If the status asks_whether_moved(), it may be called again after
-  // take_over_state(). NotFound: another destroy has removed the state meanwhile.
+  // Opens and locks the state, and looks up what an interrupted run left. `sudo_password`: for nodes to be
+  // released; may be empty. If the status satisfies asks_whether_moved(), call again after take_over_state().
+  // NotFound: another destroy has removed the state.
   Status begin(const std::string& sudo_password);
   bool is_open() const { return run_ != nullptr; }
-  // Invalid: prevent_destroy. NotFound: an id of `also` that nothing has.
+  // Invalid: prevent_destroy. NotFound: an ID in `also` does not exist.
   Status make_plan();
   const Plan& plan() const { return plan_; }
-  // Ids of jobs that run, or may, and that end with the nodes of the plan.
+  // IDs of jobs that run, or may run, and end with the plan's nodes.
   std::vector<std::string> ended_jobs() const;
   bool changes_anything() const { return plan_.changes_anything() || !request_.also.empty(); }
   ActiveRun& run() { return *run_; }
 
-  // Executes the plan and gives the lock back.
+  // Executes the plan and releases the lock.
   Destroyed execute();
-  // After an execution of a whole plan that succeeded, and after the run's listeners have ended.
+  // Call after a complete plan has succeeded and the run's listeners have ended.
   Result<DestroyLeft> finish();
 
  private:

@@ -1,11 +1,11 @@
-// The driver: what the command line, a service or a test needs to plan, apply and destroy for somebody.
+// The driver: the library with which the command line, a service or a test plans, applies and destroys.
 //
-// In:  a Host (host.h) for each user, and requests.
+// In:  a Host (host.h) per user, and requests.
 // Out: values: projects with their findings, plans, forecasts, rounds; statuses, some of which are questions
 //      (states.h); notices (notice.h); and the run's numbered events (runtime/run/event_hub.h).
 //
-// It never prints, asks, exits or reads the process. apply.h shows a whole run. A front end may include this
-// header, or the parts that it uses.
+// It never prints, asks, exits or reads the process. apply.h shows a complete run. A front end may include
+// this header, or only the parts that it uses.
 #pragma once
 
 #include "runtime/driver/apply.h"

@@ -1,4 +1,4 @@
-// From a compiled program to what runtime/foresight asks: what is trained, and on what kinds of machine.
+// Converts a compiled program to questions for runtime/foresight: what is trained, on which machines.
 #pragma once
 
 #include <optional>
@@ -13,32 +13,32 @@
 
 namespace radl::driver {
 
-// What is known of a dataset by its name; of one's own data nothing but what the job says.
+// The known facts of a dataset. For user data, only what the job says.
 struct DatasetFacts {
-  std::string name;   // "cifar10"; of one's own data the last part of its path
-  std::string shape;  // "32x32x3"; empty: not known
+  std::string name;   // "cifar10"; for user data the last part of its path
+  std::string shape;  // "32x32x3"; empty: unknown
   int classes = 10;
-  double images = 0, test_images = 0;  // 0: not known
-  double bytes = 0;                    // of a known one; 0: not known
-  std::string source;  // where it is fetched from, a URI; empty: it lies here, or a known one has several
+  double images = 0, test_images = 0;  // 0: unknown
+  double bytes = 0;                    // of a known dataset; 0: unknown
+  std::string source;  // source URI; empty: it is local, or a known dataset with several sources
 };
 DatasetFacts dataset_facts(const Environment& environment, const ir::Step& training);
-// Of one's own data that lies on this computer its files' sizes, else facts.bytes.
+// The file sizes of local user data, else facts.bytes.
 double dataset_bytes(const ir::Step& training, const DatasetFacts& facts);
 
 std::vector<const ir::Step*> trainings_of(const ir::Program& program);
-// Of the only training, or of the one that is named. NotFound: there is none of it; names those there are.
+// The only training, or the named one. NotFound lists the existing ones.
 Result<const ir::Step*> find_training(const ir::Program& program, const std::string& name);
 
-// Of the only program of the user's own, or of the one that is named. NotFound: there is none of it; names
-// those there are.
+// The only user program, or the named one. NotFound lists the existing
+// ones.
 Result<const ir::Step*> find_program(const ir::Program& program, const std::string& name);
 
-// Asks this computer's engine what the model computes (model_look.h).
+// Queries this computer's engine for the model's computation (model_look.h).
 foresight::TrainingFacts training_facts(const Environment& environment, const ir::Step& training,
                                         const Stop& stop = {});
-// As training_facts() gives it, with images of this shape ("32x32x3"; "": as the dataset says). Invalid or
-// NotFound: it is not known what it computes, and why.
+// As in training_facts(), with images of this shape ("32x32x3"; "": the dataset's). Invalid or NotFound: the
+// computation is unknown; says why.
 Result<foresight::Work> work_of(const Environment& environment, const ir::Step& training,
                                 const std::string& shape = "", const Stop& stop = {});
 // "resnet20 on cifar10".
@@ -47,7 +47,7 @@ std::string family_of(const ir::Step& training);
 std::vector<std::string> worker_nodes(const ir::Step& training);
 std::vector<std::string> server_nodes(const ir::Step& training);
 
-// All nodes of `local` share this computer.
+// All `local` nodes share this computer.
 foresight::MachineFacts this_computer();
 foresight::MachineFacts machine_facts(const InstanceType& type);
 

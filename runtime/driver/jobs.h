@@ -1,5 +1,5 @@
-// The jobs (trainings and programs) of an infrastructure as its nodes have them: what `queue` and `cancel`
-// share.
+// The jobs (trainings and programs) of an infrastructure, as found on its nodes. Used by `queue` and
+// `cancel`.
 #pragma once
 
 #include <functional>
@@ -12,33 +12,33 @@
 
 namespace radl::driver {
 
-// A node of a job, with its own connection. It must stay where it is: `member` points into it.
+// A node of a job with its own connection. Must not be moved: `member` points into it.
 struct JobNode {
   std::unique_ptr<Remote> remote;
   NodeHandle handle;
   Context context;
   std::unique_ptr<jobs::Member> member;
-  Status status;  // of reaching it and looking
+  Status status;  // of connecting and inspecting
   jobs::Member::Look look;
-  bool runs() const;  // any process of the job
+  bool runs() const;  // true if any process of the job runs
 };
 
-// A job as one of its folders has it.
+// A job as found in one of its folders.
 struct JobView {
   const StepRecord* record = nullptr;
   JobFolder folder;
-  bool earlier = false;  // of a version before the record's
+  bool earlier = false;  // of an older version than the record's
   std::vector<std::unique_ptr<JobNode>> nodes;
   bool runs() const;
 };
 
-// Logs in to the job's nodes side by side and looks. The first is the record's own, its nodes in the record's
-// order; then earlier versions that may still run. A node that has not answered at `stop` has the status
-// Cancelled.
+// Logs in to the job's nodes concurrently and inspects them. The first result is the record's version, with
+// its nodes in the record's order; then older versions that may still run. Nodes that have not responded at
+// `stop` have the status Cancelled.
 std::vector<JobView> look_at_job(const Nodes& nodes, const StepRecord& job, const Stop& stop);
-// By its step's id or the name at the end of it; "": the only one. NotFound and Invalid list what there is.
+// A job by its step's ID or the name at its end; "": the only one. NotFound and Invalid list all.
 Result<const StepRecord*> job_called(const Snapshot& state, const std::string& name);
-// The trainings and programs that the state knows.
+// The trainings and programs in the state.
 std::vector<const StepRecord*> jobs_of(const Snapshot& state);
 
 }  // namespace radl::driver

@@ -1,4 +1,4 @@
-// The logs of an infrastructure's steps, trainings and programs, as `radlc logs` and the service show them.
+// Logs of an infrastructure's steps, trainings and programs, for `radlc logs` and the service.
 #pragma once
 
 #include <filesystem>
@@ -13,13 +13,13 @@ namespace radl::driver {
 
 struct LogFile {
   std::filesystem::path path;
-  std::string label;  // path below the folder of logs, without its extension
+  std::string label;  // path below the log folder, without extension
 };
 
-// Of a step, by its ID, or of a part of that.
+// The label for a step's ID or a part of it.
 std::string log_label(const std::string& id);
 
-// Which logs are meant: those of a node, system, step or training, and of the jobs that it takes part in.
+// Selects the logs of a node, system, step or training, and of the jobs that it takes part in.
 struct LogFilter {
   std::string name;  // empty: all
   std::vector<std::string> jobs;
@@ -27,10 +27,10 @@ struct LogFilter {
 };
 LogFilter log_filter(const std::string& name, const Snapshot& state);
 
-// The logs below Store::log_directory(), the oldest first.
+// The logs below Store::log_directory(), oldest first.
 std::vector<LogFile> log_files(const std::string& directory, const LogFilter& filter);
 
-// Steps that a living run is at now. The state has them as interrupted, which they are if the run dies.
+// Steps executed now by a live run. In the state they are interrupted, which is correct if the run dies.
 std::set<std::string> running_steps(const Host& host, const std::string& directory, const std::string& name);
 
 }  // namespace radl::driver

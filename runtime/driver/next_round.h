@@ -1,10 +1,10 @@
-// Decides, from the events of a round of an apply, whether and when another round follows: for nodes that
-// were preempted or lost while a job ran there, or that a farm has quarantined, for replacements that their
-// cloud refused, for elastic farms that ask for other nodes, and for nodes that `radlc scale` has added to a
-// training that runs or removed from it.
+// Decides from the events of an apply's round whether and when another round follows: for nodes that were
+// preempted or lost during a job, or quarantined by a farm, for replacements that their cloud rejected, for
+// elastic farms that request other nodes, and for nodes that `radlc scale` added to or removed from a running
+// training.
 //
-// Until then the round goes on, and jobs on other nodes are supervised. When the next round is due, the run
-// leaves them running (Run::let_go), and the next round joins them while it replaces the nodes.
+// Until then the round continues, and jobs on other nodes are supervised. When the next round is due, the run
+// leaves those jobs running (Run::let_go), and the next round rejoins them while it replaces the nodes.
 #pragma once
 
 #include <chrono>
@@ -25,38 +25,38 @@
 
 namespace radl::driver {
 
-// Node -> when its cloud preempts it, as it says that ("": it does not), or kFaulty; nothing: it is gone
-// without a notice.
+// Node -> announced time of its preemption ("" if not given), or kFaulty; nullopt: lost without a
+// notice.
 using LostNodes = std::map<std::string, std::optional<std::string>>;
 
-inline constexpr const char* kFaulty = "faulty";  // a farm has quarantined it
+inline constexpr const char* kFaulty = "faulty";  // quarantined by a farm
 
 class NextRound : public EventSink {
  public:
   explicit NextRound(Clock& clock);
 
-  // A round begins; plan and program outlive it. `attention`: called in the thread of an event once there is
-  // something for suspects() or take_news(); it must not wait.
+  // Starts a round; plan and program must outlive it. `attention`: called on an event's thread when
+  // suspects() or take_news() has new entries; must not block.
   void begin(const Plan& plan, const ir::Program& program, std::function<void()> attention);
   void emit(const Event& event) override;
 
-  // Nodes that a job has lost without a notice of their cloud: the caller asks the cloud whether they exist.
+  // Nodes that a job lost without a notice; the caller checks with the cloud whether they exist.
   std::set<std::string> suspects() const;
-  void found_gone(const std::set<std::string>& nodes);  // of the suspects
+  void found_gone(const std::set<std::string>& nodes);  // subset of the suspects
 
-  // Trainings that run get the nodes that the state has now.
+  // Running trainings get the nodes that are now in the state.
   void follow_scaling();
-  // They do not, for this reason; the user is told once.
+  // They do not get them, for this reason; the user is told once.
   void refuse_scaling(const std::string& why);
 
-  // Asked from any thread: whether the next round shall begin now.
+  // True if the next round should begin now. Thread-safe.
   bool is_due() const;
-  // After the round: how long to wait for the next one. Nothing: none follows.
+  // After the round: the wait before the next one. nullopt: none follows.
   std::optional<std::chrono::milliseconds> wait() const;
-  LostNodes lost() const;  // which the next round replaces
-  // By system: the ordinals of the nodes that its elastic farm asked for last.
+  LostNodes lost() const;  // the nodes that the next round replaces
+  // By system: the ordinals of the nodes last requested by its elastic farm.
   std::map<std::string, std::vector<int>> asked() const;
-  // Lines for the user that nobody has taken yet, by node.
+  // New lines for the user, by node. Each is returned once.
   std::vector<std::pair<std::string, std::string>> take_news();
 
  private:
@@ -72,20 +72,20 @@ class NextRound : public EventSink {
   void give_up(const std::string& node, std::string text);
 
   Clock& clock_;
-  mutable std::mutex mutex_;  // of all below
+  mutable std::mutex mutex_;  // guards all members below
   RestartPolicy replacements_, refusals_;
-  bool replacing_ = false;  // an earlier round has lost nodes
+  bool replacing_ = false;  // an earlier round lost nodes
   std::map<std::string, const Action*> actions_;
   const ir::Program* program_ = nullptr;
   std::function<void()> attention_;
   LostNodes lost_;
-  std::string failed_;  // a job that no other round is for
+  std::string failed_;  // a job whose failure prevents another round
   std::set<std::string> suspects_;
   std::map<std::string, std::vector<int>> asked_;
   std::optional<TimePoint> replacement_due_, retry_due_;
   std::optional<TimePoint> change_due_;  // running jobs get other nodes: a scaling, or an elastic farm
   std::vector<std::pair<std::string, std::string>> news_;
-  std::set<std::string> given_up_;  // nodes of which the user was told so in this round
+  std::set<std::string> given_up_;  // nodes whose loss was reported in this round
 };
 
 }  // namespace radl::driver

@@ -1,4 +1,4 @@
-// The nodes that a command names, and connections to them: what `ssh`, `exec` and `cp` share.
+// Finds the nodes that a command names, and connects to them. Used by `ssh`, `exec` and `cp`.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace radl::driver {
 
-// An infrastructure's nodes as its state has them.
+// An infrastructure's nodes, from its state.
 struct Nodes {
   Snapshot state;
   std::string work_directory;
@@ -21,19 +21,19 @@ struct Nodes {
 };
 Result<Nodes> load_nodes(const Host& host, const ProjectOptions& options, const Stop& stop = {});
 
-// Those called so: an address, or a system for all of its nodes; sorted. NotFound lists what there is.
+// Nodes by name: an address, or a system for all its nodes; sorted. NotFound lists the existing ones.
 Result<std::vector<const ResourceRecord*>> nodes_called(const Snapshot& state, const std::string& name);
-// The one called so; "worker" means worker[0] where there is only one.
+// The node with this name; "worker" means worker[0] if there is only one.
 Result<const ResourceRecord*> node_called(const Snapshot& state, const std::string& name);
 
-// The private key that radlc made for logins at the node; "" if they use another one.
+// The private key that radlc created for logins to the node; "" if another key is used.
 std::string login_key_of(const Nodes& nodes, const std::string& address);
 
-// Logs in with the key that the state names.
+// Logs in with the key named in the state.
 Result<std::unique_ptr<Remote>> connect_to(const Nodes& nodes, const ResourceRecord& node);
 
-// Calls `work` once for each node, at most `parallelism` at a time, and waits for all. Gives what each
-// returned, in the nodes' order.
+// Calls `work` once per node, at most `parallelism` at a time, and waits for all. Returns the results in node
+// order.
 std::vector<int> on_each(const std::vector<const ResourceRecord*>& nodes, int parallelism,
                          const std::function<int(const ResourceRecord& node)>& work);
 

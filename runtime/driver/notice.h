@@ -1,4 +1,4 @@
-// What a run reports outside its numbered events: before they begin, and beside them.
+// Messages of a run outside its numbered events: before them and beside them.
 #pragma once
 
 #include <functional>
@@ -9,10 +9,10 @@ namespace radl::driver {
 struct Notice {
   enum class Kind { Progress, Note, Warning };
   Kind kind = Kind::Note;
-  std::string text;  // may hold words of nodes, files and clouds: a terminal gets it escaped
+  std::string text;  // may contain text from nodes, files and clouds: escape it for a terminal
 };
 
-// A front end's; called in the thread of the run.
+// Supplied by a front end; called on the run's thread.
 using Tell = std::function<void(const Notice&)>;
 
 }  // namespace radl::driver

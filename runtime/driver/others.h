@@ -1,4 +1,4 @@
-// What carries an infrastructure's tag without being in its state, in plans of its end.
+// Notes foreign resources with an infrastructure's tag in plans that destroy the infrastructure.
 #pragma once
 
 #include <set>
@@ -9,7 +9,7 @@
 
 namespace radl::driver {
 
-// Adds a note for each, and for each cloud that could not be asked. `also`: ids that are destroyed as well.
+// Adds a note for each one, and for each cloud that could not be queried. `also`: IDs that are destroyed too.
 void note_others(const Others& others, const std::set<std::string>& also, Plan& plan);
 
 }  // namespace radl::driver

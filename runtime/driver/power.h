@@ -1,4 +1,4 @@
-// Stopping, starting and rebooting machines of an infrastructure, and images of them.
+// Stops, starts and reboots machines of an infrastructure, and creates images of them.
 #pragma once
 
 #include <string>
@@ -17,14 +17,14 @@ struct PowerRequest {
   double lock_timeout = 0;  // seconds
 };
 
-// What came of each, in the order of `addresses` ("worker[0]"). NotFound: there is no such infrastructure.
-// Conflict: another run has its lock. `host` and `cancellation` outlive the call.
+// Returns the outcomes in the order of `addresses` ("worker[0]"). NotFound: no such infrastructure. Conflict:
+// another run holds its lock. `host` and `cancellation` must outlive the call.
 Result<std::vector<PowerOutcome>> change_power(const Host& host, const PowerRequest& request,
                                                const std::vector<std::string>& addresses, PowerChange change,
                                                Cancellation& cancellation, const Tell& tell);
 
-// The address of an image of the machine's root disk, for disk.0.image.url. Errors as above; Unsupported: its
-// cloud makes none.
+// Creates an image of the machine's root disk and returns its address for disk.0.image.url. Errors as above;
+// Unsupported: its cloud cannot create images.
 Result<std::string> make_image(const Host& host, const PowerRequest& request, const std::string& address,
                                const std::string& name, Cancellation& cancellation, const Tell& tell);
 

@@ -1,5 +1,5 @@
-// What a file that names no cloud would cost an hour where there are credentials: beside the plan, for
-// whoever asks where to take it.
+// Hourly prices of a file without a cloud in all clouds with credentials, shown beside the plan as a
+// comparison.
 #pragma once
 
 #include <string>
@@ -12,15 +12,15 @@
 namespace radl::driver {
 
 struct PriceElsewhere {
-  std::string name;   // what --cloud takes
+  std::string name;   // value for --cloud
   std::string cloud;  // CloudId::text() of one of its nodes
   MoneySum per_hour;
-  bool complete = true;  // false: of some machine nobody knows the price, and it is not in the sum
+  bool complete = true;  // false: the sum omits machines without a known price
 };
 
-// The cheapest first, those whose price is not known to the end last. By the catalogue, without a network, as
-// if there were nothing yet. Empty where --cloud is given, where every node's `deploy` or image says its
-// cloud, and for more than 1,000 nodes. A cloud that cannot make the nodes is left out.
+// Cheapest first; incomplete prices last. Uses the catalogue offline and assumes an empty state. Empty if
+// --cloud is given, if every node's `deploy` or image names its cloud, and for more than 1,000 nodes. Omits
+// clouds that cannot create the nodes.
 std::vector<PriceElsewhere> prices_elsewhere(const Project& project, const Machinery& machinery);
 
 // "For comparison, by the catalogue: gce 0.10 USD/h, ec2 0.12 USD/h (`--cloud gce`)."; empty for an empty

@@ -1,4 +1,4 @@
-// Programs of the user's own, as runtime/foresight asks about them; and what a run of one tells.
+// Converts user programs to questions for runtime/foresight, and runs of them to measurements.
 #pragma once
 
 #include <map>
@@ -13,12 +13,12 @@
 
 namespace radl::driver {
 
-// "mnist (train.py)": for people, and the same for all versions of it.
+// "mnist (train.py)": for display; the same for all versions of a program.
 std::string program_family(const ir::Step& program);
 foresight::ProgramQuestion program_question(const ir::Step& program, const foresight::MachineFacts& machine,
                                             size_t nodes);
 
-// A program that a plan runs.
+// A program run by a plan.
 struct PlannedProgram {
   const ir::Step* step = nullptr;
   const Action* action = nullptr;
@@ -27,18 +27,18 @@ struct PlannedProgram {
 };
 std::vector<PlannedProgram> programs_in(const Plan& plan, const Project& project, const Machinery& machinery);
 
-// The command that measures it: on this computer (`here`), or on nodes that are made for it.
+// The command that measures it: on this computer (`here`), or on nodes created for the purpose.
 std::string profile_command(const Project& project, const ir::Step& program, bool here);
 
-// What a run of it tells, by its output (docs/ir.md); `family`, `work`, `machine`, `cores`, `gpus` and
-// `nodes` are those of the question. Its time is the caller's. Invalid: the output has no time.
+// The measurement of a run, from its output (docs/ir.md). `family`, `work`, `machine`, `cores`, `gpus` and
+// `nodes` come from the question; the caller sets the time. Invalid: the output has no time.
 Result<foresight::ProgramRun> program_run(const foresight::ProgramQuestion& question, const Json& output);
 
-// Keeps what the programs of a run took. Not those that were joined or resumed: that was a part.
+// Records the durations of a run's programs, except joined or resumed ones, which ran only partly.
 Status keep_programs(const Plan& plan, const Project& project, const Machinery& machinery,
                      const RunReport& report, const Snapshot& after);
 
-// Adds the times of programs by program_key(), where no newer run has left one.
+// Adds durations of programs by program_key(), unless a newer run has left one.
 void add_program_times(const Host& host, std::map<std::string, double>& measured);
 
 }  // namespace radl::driver

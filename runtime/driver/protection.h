@@ -1,4 +1,4 @@
-// prevent_destroy as the files say it, for a command that does not compile them.
+// Checks prevent_destroy in the files, for a command that does not compile them.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace radl::driver {
 
-// Invalid: the plan removes a node of a system that one of the files protects; names the line. Files that are
-// not there any more protect nothing.
+// Invalid: the plan removes a node of a system that a file protects; names the line. Missing files protect
+// nothing.
 Status check_files_allow(const Plan& plan, const Snapshot& snapshot, const std::vector<std::string>& files);
 
 }  // namespace radl::driver

@@ -1,4 +1,4 @@
-// Which modules of the standard library do what recipes of a program do by hand: pure.
+// Detects standard library modules that could replace a program's own recipes. Pure.
 #pragma once
 
 #include <set>
@@ -12,16 +12,16 @@ namespace radl::driver {
 struct Replaceable {
   std::string module;            // "std/training/mpi"
   std::string recipe;            // "wn"
-  std::set<std::string> nodes;   // addresses; empty: no node runs it now
+  std::set<std::string> nodes;   // addresses; empty: no node runs it
   ir::Origin origin;             // of the recipe
-  std::vector<std::string> why;  // lines of the recipe, at most three
+  std::vector<std::string> why;  // lines of the recipe that match, at most three
 };
 
-// By module and recipe. A recipe is known by the words of its text: roles, packages, programs. What it does
-// besides nobody can tell, so each line that was recognised is shown.
+// Sorted by module and recipe. Recognizes a recipe by words of its text: roles, packages, programs. It may do
+// more than the module, so each recognized line is shown.
 std::vector<Replaceable> replaceable_recipes(const Compiled& compiled);
 
-// What a module does, in one sentence, and how to use it in place of a recipe. Empty if the module is
+// Describes in one sentence what a module does, and how to use it instead of a recipe. Empty if
 // unknown.
 std::string module_in_words(const std::string& module);
 

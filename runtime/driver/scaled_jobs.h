@@ -1,5 +1,5 @@
 // Decides whether an apply that supervises trainings gives them the nodes that `radlc scale` has chosen
-// meanwhile. Pure, but for the compiler, which reads the project's files.
+// meanwhile. Pure, except that the compiler reads the project's files.
 #pragma once
 
 #include <string>
@@ -9,15 +9,15 @@
 namespace radl::driver {
 
 struct ScaledJobs {
-  bool changes = false;  // trainings that run get other workers, and nothing else does
-  std::string refused;   // why they do not, although nodes were chosen for them; empty: no reason
+  bool changes = false;  // running trainings get other workers, and nothing else changes
+  std::string refused;   // why they do not, although nodes were chosen; empty: no reason
 };
 
-// `now`: the state while no other run holds its lock. If a node that was chosen is not ready yet, or its
-// steps have not succeeded, nothing changes.
+// `now`: the state while no other run holds its lock. Nothing changes while a chosen node is not ready or its
+// steps have not succeeded.
 ScaledJobs scaled_jobs(const Project& project, const Snapshot& now);
 
-// The same for the program as it would be compiled with the state's nodes.
+// Same for the program compiled with the state's nodes.
 ScaledJobs scaled_jobs(const ir::Program& before, const ir::Program& after, const Snapshot& now);
 
 }  // namespace radl::driver

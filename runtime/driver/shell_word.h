@@ -1,4 +1,4 @@
-// Words of command lines that messages give people to copy.
+// Words of command lines in messages, for people to copy.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace radl::driver {
 
-// One word of a command line for people to read and copy, quoted if it needs to be.
+// Quotes one word of a displayed command line if necessary.
 std::string shell_word(std::string_view text);
 
 }  // namespace radl::driver

@@ -1,4 +1,4 @@
-// Work that waits without holding a thread: a coroutine that is resumed where it stood. Internal to
+// Coroutines for work that waits without blocking a thread. Internal to
 // runtime/exec.
 #pragma once
 
@@ -9,13 +9,13 @@
 
 namespace radl {
 
-// What a coroutine gives in the end. Begun by its first co_await, or by resume(); what it throws is thrown
-// where its value is taken.
+// The result of a coroutine. Starts at the first co_await or resume(). An exception is rethrown when the
+// value is taken.
 template <class T>
 class [[nodiscard]] Async {
  public:
   struct promise_type {
-    std::unique_ptr<T> value;  // a pointer: what waits does not hold the room for what it will give
+    std::unique_ptr<T> value;  // a pointer, so that a waiting coroutine reserves no space for the result
     std::exception_ptr thrown;
     std::coroutine_handle<> caller;
 
@@ -48,7 +48,7 @@ class [[nodiscard]] Async {
 
   std::coroutine_handle<> handle() const { return handle_; }
   bool done() const { return handle_.done(); }
-  // Once, when done.
+  // Call once, when done.
   T take() {
     if (handle_.promise().thrown) std::rethrow_exception(handle_.promise().thrown);
     return std::move(*handle_.promise().value);
@@ -61,7 +61,7 @@ class [[nodiscard]] Async {
   }
   T await_resume() { return take(); }
 
-  // Waits for its end and leaves its value where it is, for take(): the room for it is not in who waits.
+  // Waits for the end but leaves the value for take(), so that the waiter reserves no space for it.
   auto finished() {
     struct Finished {
       Async& of;

@@ -1,4 +1,4 @@
-// Puts the time on events, masks secrets in them, and hands them to the sinks one at a time. Internal to
+// Timestamps events, masks secrets in them, and passes them to the sinks one at a time. Internal to
 // runtime/exec.
 #pragma once
 

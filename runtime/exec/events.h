@@ -1,4 +1,4 @@
-// What happens during a run, as it happens. One stream feeds the progress display, --log-json and the
+// The events of a run. One stream feeds the progress display, --log-json and the
 // reports.
 #pragma once
 
@@ -21,26 +21,26 @@ enum class EventKind {
   NodePhase,       // id; data: {phase: creating|waiting|reachable|destroying}
   Task,            // id (step), node; data from the runner: {name, state, ...}
   Output,          // id (step), node; message: a line of a step's output
-  Metric,          // id (training), node; data: as the engine wrote it (docs/job.md)
+  Metric,          // id (training), node; data: as written by the engine (docs/job.md)
   Log,             // id may be empty; message: a line of a provider
   ActionRetry,     // id; message: the error; data: {attempt, wait_seconds, code}
   ActionFinished,  // id, verb; data: {seconds, changes}
   ActionFailed,    // id, verb; message; data: {seconds, code, log}
   ActionSkipped,   // id; message: why ("worker[0] failed", "cancelled")
   Cancelled,       // data: {level}
-  Leftover,        // id: what could not be removed; message
+  Leftover,        // id: resource that could not be removed; message
   Unowned,      // id: what carries the infrastructure's tag and was left alone; message: why; data: {cloud,
                 // type, address}
   OutputValue,  // id: name; data: {value, sensitive}
   RunFinished,  // data: {ok, code, seconds, done, failed, skipped}; message: why not ok
-  EventsLost,   // a listener was too slow for these; data: {from, to}: sequence numbers
+  EventsLost,   // a listener was too slow for them; data: {from, to}: sequence numbers
 };
 std::string_view event_kind_name(EventKind kind);  // "action_started", ...
 std::optional<EventKind> event_kind_of(std::string_view name);
 
 struct Event {
   EventKind kind = EventKind::Log;
-  // Which run of radlc, and the event's number in it, from 1; 0 and empty where nobody numbers them
+  // The run of radlc, and the event's number in it, from 1. 0 and "" if events are not numbered
   // (runtime/run).
   std::string run;
   unsigned long long sequence = 0;
@@ -55,21 +55,21 @@ struct Event {
 class EventSink {
  public:
   virtual ~EventSink() = default;
-  virtual void emit(const Event& event) = 0;  // one call at a time; already redacted
+  virtual void emit(const Event& event) = 0;  // calls do not overlap; the event is redacted
 };
 
-// {"run":..,"sequence":12,"event":"action_started","time":...,"id":"worker[0]",...}; empty fields are left
-// out.
+// {"run":..,"sequence":12,"event":"action_started","time":...,"id":"worker[0]",...}; omits empty
+// fields.
 nlohmann::json to_json(const Event& event);
-// Invalid: no such object.
+// Invalid: not such an object.
 Result<Event> event_from_json(const nlohmann::json& json);
 
-// Appends a line per event to a file, each with one write(2). Errors of writing are kept, not thrown about.
+// Appends a line per event to a file, each with one write(2). Stores write errors instead of throwing.
 class JsonLinesSink : public EventSink {
  public:
-  // Exists: the file holds something else than events.
+  // Exists: the file contains something other than events.
   static Status may_append(const std::string& path);
-  // Errors: may_append()'s, and why the file cannot be opened.
+  // Errors: those of may_append(), and failures to open the file.
   static Result<std::unique_ptr<JsonLinesSink>> open(const std::string& path);
   explicit JsonLinesSink(int fd, bool owned);
   ~JsonLinesSink() override;

@@ -1,4 +1,4 @@
-// What failed, for a reader: what failed of one and the same cause is said once.
+// Summarizes failures for a reader: failures with the same cause are reported once.
 #pragma once
 
 #include <string>
@@ -8,18 +8,18 @@
 
 namespace radl {
 
-// "worker[0..3]: Nova says: ...", in the order of the first of each. `log`: of one that has a log of its own;
-// such failures stand alone.
+// "worker[0..3]: Nova says: ...", ordered by first occurrence. `log`: a failure's own log; such failures are
+// not combined.
 struct Failure {
   Status status;
   std::string log;
 };
 std::vector<Failure> failures_told(const std::vector<ActionOutcome>& actions);
 
-// "name: reason" of what was to be removed and is still there.
+// "name: reason" of a resource that could not be removed.
 std::string leftover_of(const ActionOutcome& outcome);
-// The report's leftovers. Those whose reason failures_told() says are one line of names,
-// with what was skipped because of them: it is still there as well.
+// The report's leftovers. Those whose reason failures_told() reports become one line of names, together with
+// skipped dependents, which also still exist.
 std::vector<std::string> leftovers_told(const RunReport& report);
 
 }  // namespace radl

@@ -1,4 +1,4 @@
-// Stops, starts and reboots machines of a state, beside any plan.
+// Stops, starts and reboots machines of a state, independently of plans.
 #pragma once
 
 #include <string>
@@ -10,19 +10,19 @@ namespace radl {
 
 enum class PowerChange { Stop, Start, Reboot };
 
-// What came of one machine. The recorded attributes are those that its cloud shows afterwards.
+// The outcome for one machine. Its recorded attributes are updated from the cloud.
 struct PowerOutcome {
   std::string address;
   Status status;
 };
 
-// Asks for all of them, then waits until their clouds show them stopped or running. Needs the state's lock. A
-// run that is cut short leaves nothing open: the next look finds the machines as they are. NotFound: the
-// state has no such machine. Unsupported: its cloud cannot do that.
+// Requests all changes, then waits until the clouds show the machines stopped or running. Requires the
+// state's lock. An interrupted run leaves no open intent; the next look finds the actual states. NotFound: no
+// such machine. Unsupported: its cloud cannot do that.
 std::vector<PowerOutcome> change_power(const Run& run, const std::vector<std::string>& addresses,
                                        PowerChange change);
 
-// Makes an image of the root disk of a machine. Its address for disk.0.image.url. Errors: as change_power().
+// Creates an image of a root disk; returns its address for disk.0.image.url. Errors: as change_power().
 Result<std::string> make_image(const Run& run, const std::string& address, const std::string& name);
 
 }  // namespace radl

@@ -1,4 +1,4 @@
-// How a run stands, kept up to date from its events: the CLI draws it.
+// The progress of a run, updated by its events and displayed by the CLI.
 #pragma once
 
 #include <map>
@@ -19,31 +19,31 @@ struct ItemProgress {
   std::vector<std::string> nodes;
   State state = State::Waiting;
   std::string phase;   // "creating", "waiting for SSH", a step's task
-  double started = 0;  // wall seconds; 0: not yet
-  double seconds = 0;  // it took, when done
+  double started = 0;  // wall-clock seconds; 0: not started
+  double seconds = 0;  // duration, when done
   int attempt = 1;
   std::string message;             // the last error or line
   std::optional<double> fraction;  // 0..1
 };
 
-// The last of each figure that a training reported (docs/job.md).
+// The latest value of each figure reported by a training (docs/job.md).
 struct TrainingProgress {
   std::string id;
-  std::string dataset_note;  // said by the runner, e.g. that the small dataset is used
+  std::string dataset_note;  // set by the runner, e.g. that the small dataset is used
   double epoch = 0, epochs = 0;
-  double images_per_second = 0;   // of all workers together
-  double loss = 0, accuracy = 0;  // of the whole job, as its chief reports
+  double images_per_second = 0;   // sum over all workers
+  double loss = 0, accuracy = 0;  // of the whole job, as reported by its chief
   std::optional<double> test_accuracy;
   std::optional<double> eta_seconds;
   std::map<std::string, double> rate_of_task;  // "worker/0" -> images/s
   std::vector<std::string> lost_peers;
-  bool started = false;  // there are figures: the first steps are done
+  bool started = false;  // figures exist: the first steps are done
   bool finished = false;
 };
 
-// The last that is known of a program's member (docs/runs.md).
+// The latest figures of a program's member (docs/runs.md).
 struct MemberProgress {
-  double processors = 0, memory_bytes = 0, received = 0, sent = 0;  // as jobs::Usage
+  double processors = 0, memory_bytes = 0, received = 0, sent = 0;  // as in jobs::Usage
   std::optional<double> gpu;
   int stopped = 0;
   std::string line;  // of its output
@@ -56,10 +56,10 @@ class Progress : public EventSink {
 
   const std::vector<ItemProgress>& items() const { return items_; }
   const std::map<std::string, TrainingProgress>& trainings() const { return trainings_; }
-  // Of a step's members by node; empty before their first figures.
+  // Members of a step by node; empty before their first figures.
   const std::map<std::string, MemberProgress>& members(const std::string& id) const;
   size_t count(ItemProgress::State state) const;
-  // Of the whole run, from the plan's predictions and what is done.
+  // Of the whole run, by the plan's predictions.
   double fraction() const;
 
  private:

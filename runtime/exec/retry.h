@@ -1,4 +1,4 @@
-// Repeats a call that may work later. Internal to runtime/exec.
+// Retries calls after transient failures. Internal to runtime/exec.
 #pragma once
 
 #include <chrono>
@@ -10,20 +10,20 @@
 
 namespace radl {
 
-// Retry, Timeout and Lost: passing faults.
+// True for the transient failures Retry, Timeout and Lost.
 bool may_work_later(Code code);
-// The wait before attempt `attempt` + 1 (from 1): doubled each time up to the longest, of which a random half
-// to whole.
+// The wait before attempt `attempt` + 1 (from 1): doubles each time up to the maximum; randomly reduced by up
+// to a half.
 std::chrono::milliseconds backoff(const ApplyOptions& options, int attempt, Random& random);
 
 struct RetryHooks {
   std::function<void(const Status& error, int attempt, std::chrono::milliseconds wait)> on_retry;
   Stop stop;
-  // True: the failure counts as the first one, since the call was well under way. Not given: never.
+  // True: restart the count, because the call had made progress. If not set: never.
   std::function<bool()> counts_anew;
 };
-// Calls until it is ok, fails for good, or has been tried often enough. `call` is given the number of the
-// call, from 1.
+// Calls until success, a permanent failure, or the maximum number of attempts. `call` receives its number,
+// from 1.
 Status with_retries(const ApplyOptions& options, World& world, const RetryHooks& hooks,
                     const std::function<Status(int number)>& call);
 

@@ -1,6 +1,6 @@
-// Runs a graph on several threads: what is free starts, as many as allowed, never two that need the same
-// thing. A vertex that waits for the world is parked and holds no thread. Knows nothing of what a vertex is.
-// Internal to runtime/exec.
+// Executes a graph on several threads: starts free vertices, up to the limit, never two that need the same
+// exclusive name. A vertex that waits for something external is parked and uses no thread. Independent of
+// what vertices mean. Internal to runtime/exec.
 #pragma once
 
 #include <chrono>
@@ -23,28 +23,28 @@ namespace radl {
 enum class Turn {
   Done,
   Failed,
-  Parked,  // it has arranged for being resumed; its names stay held
+  Parked,  // it will be resumed; its names stay held
 };
 
 struct Schedule {
   const Dag& dag;
   Clock& clock;
   std::vector<bool> tolerant;  // see ReadyQueue
-  std::vector<bool> barrier;   // over as soon as they are free; `run` is not called for them
-  int parallelism = 1;         // vertices that run at a time, parked ones apart
+  std::vector<bool> barrier;   // end as soon as they are free; `run` is not called for them
+  int parallelism = 1;         // concurrently running vertices, without parked ones
   std::function<std::vector<std::string>(Dag::Id)>
       exclusive;                                        // names that only one vertex at a time may hold
-  std::function<Turn(Dag::Id)> run;                     // on some thread; each turn of the vertex
+  std::function<Turn(Dag::Id)> run;                     // called on some thread for each turn of the vertex
   std::function<void(Dag::Id, Dag::Id cause)> skipped;  // given up because `cause` failed; one call at a time
-  // 0: go on. From 1 on nothing more is started; at each rise all that is parked gets a turn, to see to it.
+  // 0: continue. From 1 on, nothing new starts; at each increase, all parked vertices get a turn to react.
   std::function<int()> stop_level;
-  std::function<bool()> has_room = {};  // false: nothing more is begun now; empty: there always is
-  int services = 0;                     // threads besides, for what serve_at() asks for
+  std::function<bool()> has_room = {};  // false: start nothing now; empty: always true
+  int services = 0;                     // additional threads for serve_at()
 };
 
 struct Scheduled {
-  std::vector<Dag::Id> never;  // not started: because of the stop, or of `status`
-  Status status;               // Quota: there was not even the memory to go on; what ran was waited for
+  std::vector<Dag::Id> never;  // not started, because of the stop or `status`
+  Status status;               // Quota: out of memory; running vertices were waited for
 };
 
 class Scheduler {
@@ -53,40 +53,40 @@ class Scheduler {
 
   explicit Scheduler(const Schedule& schedule);
 
-  // Whether a vertex has its turn now, or waits for what serve_last() was given: false while all that is not
-  // over waits for the world.
+  // True if a vertex has its turn or waits for a serve_last() service; false while all unfinished vertices
+  // wait for something external.
   bool is_busy() const;
 
-  // Returns when nothing runs, nothing is parked and nothing more can be started. What `run` throws is taken
-  // for its failure; it had better catch it itself, to tell which. Fewer threads than asked for are used
-  // where no more can be had. On a clock that does not pass by itself time passes when nothing runs: then
-  // everything is done on one thread, in the same order each time, if `parallelism` is 1.
+  // Returns when nothing is running or parked and nothing more can start. An exception from `run` counts as
+  // the vertex's failure; `run` should catch its own to report details. Uses fewer threads than requested if
+  // the system has no more. On a virtual clock, time advances when nothing runs; with `parallelism` 1
+  // everything then runs on one thread, in the same order each time.
   Scheduled run();
 
-  // Of one wait of a vertex, taken in the turn that parks. What comes for an earlier wait does nothing.
+  // Identifies one wait of a vertex; taken in the turn that parks. Resuming an earlier wait has no effect.
   struct Ticket {
     Dag::Id vertex = 0;
     uint64_t turn = 0;
   };
   Ticket ticket(Dag::Id vertex) const;
-  // From any thread, also while that turn still runs.
+  // Thread-safe, also while that turn still runs.
   void resume(Ticket ticket);
   void resume_at(Ticket ticket, TimePoint when);
-  // Calls `service` on some thread, not earlier; what has not begun when run() returns is not called.
+  // Calls `service` on some thread at or after that time; dropped if not begun when run() returns.
   void serve_at(TimePoint when, std::function<void()> service);
-  // The same when no vertex can be given a turn: by then what vertices hand in meanwhile is there together.
+  // Same, but when no vertex can get a turn, so that all their submissions can be handled together.
   void serve_last(std::function<void()> service);
 
  private:
   enum class Mark : char { Unseen, Running, Parked, Woken, Over };
   struct Vertex {
     Mark mark = Mark::Unseen;
-    bool resumed = false;  // while it ran
+    bool resumed = false;  // during its run
     uint64_t turn = 0;
   };
   struct Timer {
     Ticket ticket;
-    std::function<void()> service;  // empty: the ticket's vertex is resumed
+    std::function<void()> service;  // empty: resume the ticket's vertex
   };
 
   void work();

@@ -1,4 +1,4 @@
-// A farm played through before it runs, in virtual time and without failures: for plans.
+// Simulates a farm before it runs, in virtual time and without failures, for plans.
 #pragma once
 
 #include <map>
@@ -9,10 +9,10 @@
 
 namespace radl::farm {
 
-// With fewer finished tasks, the lengths of the others are not known well enough for a forecast.
+// Minimum number of finished tasks for predicting the durations of the others.
 inline constexpr size_t kMeasuredTasks = 3;
 
-// So many nodes from then on.
+// The number of nodes from that time on.
 struct NodeCount {
   double from = 0;
   size_t nodes = 0;
@@ -20,30 +20,30 @@ struct NodeCount {
 
 struct Rehearsal {
   size_t tasks = 0;
-  size_t at_once = 0;       // the most that run at a time
-  double rounds = 0;        // its length in mean lengths of a task, rounded up; of equal tasks their waves
-  bool known = false;       // every task that is left has a predicted length
-  double seconds = 0;       // if known: until the last task ends
-  double node_seconds = 0;  // if known: of nodes that run at least one task
-  double paid_seconds = 0;  // if known: of all nodes, from the beginning until each is removed
-  std::vector<NodeCount> nodes;  // if known: seconds after the beginning; the last one is 0 nodes
-  size_t never = 0;              // tasks for which no node is large enough
+  size_t at_once = 0;       // maximum number of concurrent tasks
+  double rounds = 0;        // duration in mean task lengths, rounded up; the number of waves for equal tasks
+  bool known = false;       // every remaining task has a predicted length
+  double seconds = 0;       // if known: until the end of the last task
+  double node_seconds = 0;  // if known: of nodes running at least one task
+  double paid_seconds = 0;  // if known: of all nodes, from the start until their removal
+  std::vector<NodeCount> nodes;  // if known: seconds after the start; the last entry is 0 nodes
+  size_t never = 0;              // tasks too large for every node
   std::string why_never;         // of the first of them
 };
 
-// `nodes`: what each node offers. Trials of a search count as tasks of unknown length.
+// `nodes`: resources of each node. Trials of a search count as tasks of unknown length.
 Rehearsal rehearse(const FarmSettings& settings, const std::vector<Resources>& nodes);
-// Nodes that come and go while a farm runs.
+// Nodes that are created and removed while a farm runs.
 struct Comings {
-  std::map<std::string, Resources> late;  // nodes that are created
-  double create_seconds = 0;              // until they take tasks; they are paid from the beginning
-  double idle_seconds = -1;  // after its last task a node is removed so much later; negative: at the end
+  std::map<std::string, Resources> late;  // nodes to be created
+  double create_seconds = 0;              // until they accept tasks; billed from the start
+  double idle_seconds = -1;  // delay of a node's removal after its last task; negative: at the end
 };
-// The rest of a running farm, from `now` on. Lengths are Farm::predicted(), which learns from finished tasks.
-// `trial_needs`: of each of `trials`.
+// The rest of a running farm from `now` on. Task lengths are from Farm::predicted(), which learns from
+// finished tasks. `trial_needs`: of each of `trials`.
 Rehearsal rehearse_rest(Farm farm, double now, const TrialsLeft& trials = {},
                         const Resources& trial_needs = {}, const Comings& comings = {});
-// The farm with each of the nodes there: one that does not answer comes back, or is replaced.
+// The farm with all nodes available: unresponsive ones return or are replaced.
 Farm with_nodes(Farm farm, const std::map<std::string, Resources>& nodes);
 
 }  // namespace radl::farm

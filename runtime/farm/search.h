@@ -1,8 +1,8 @@
-// A search over a space: which values the next trial gets, and which trial ends early.
+// A search over a space: chooses the next trial's parameters, and which trials end early.
 //
-// Its decisions depend only on its settings and on the events it has seen, in their order: a search that
-// sees a journal's events again decides the same. A trial is a task whose spec has "parameters", and "from"
-// if it starts from another trial's output.
+// Decisions depend only on the settings and the sequence of observed events, so replaying a journal gives the
+// same decisions. A trial is a task whose spec has "parameters", and "from" if it continues another trial's
+// output.
 #pragma once
 
 #include <functional>
@@ -36,64 +36,64 @@ struct SearchSettings {
   std::string metric = "loss";
   bool maximize = false;
   uint64_t seed = 0;
-  // Early stopping, always with asha. A trial that reaches report `first_rung` * reduction^k goes on if its
-  // value is among the best 1/reduction of those that reached it.
+  // Early stopping, always on with asha. A trial at report `first_rung` * reduction^k continues if its value
+  // is among the best 1/reduction of those that reached that report.
   bool stops_early = false;
   int first_rung = 1, reduction = 3;
-  size_t population = 8;              // of a generation, with pbt
-  std::string sampler;                // of Optuna: the name of its class
-  Json sampler_options;               // its arguments
+  size_t population = 8;              // of a generation; for pbt
+  std::string sampler;                // Optuna: class name of the sampler
+  Json sampler_options;               // Optuna: its arguments
   std::vector<Earlier> earlier = {};  // best first
 };
-// From a JSON object: space, strategy, trials, metric, goal ("min" or "max"), seed, first_rung, reduction,
+// Parses a JSON object: space, strategy, trials, metric, goal ("min" or "max"), seed, first_rung, reduction,
 // population, sampler, sampler_options, and `from`: texts of table.json of earlier searches.
 Result<SearchSettings> parse_search(const Json& json);
 
-// The name of the task of a trial; no other task of a search has such a name.
+// Name of a trial's task; reserved for trials.
 inline constexpr std::string_view kTrialPrefix = "trial-";
 std::string trial_name(size_t number);
 
 // Trials of a search that are not tasks yet.
 struct TrialsLeft {
   size_t count = 0;
-  size_t first = 0;       // the number of the first
-  size_t population = 0;  // of a generation, which starts when the one before is over; 0: there are none
-  // The first may be added now.
+  size_t first = 0;       // number of the first
+  size_t population = 0;  // of a generation, which starts after the previous one; 0: no generations
+  // True if the first may be added now.
   bool may_begin(const Table& table) const;
 };
 
-// An external searcher (docs/search.md, Optuna): from a request, {"parameters": ..}. Its answer must depend
-// on the request alone.
+// An external searcher (docs/search.md, Optuna): maps a request to {"parameters": ..}. The result must depend
+// only on the request.
 using Suggest = std::function<Result<Json>(const Json& request)>;
 
 class Search {
  public:
   explicit Search(SearchSettings settings, Suggest external = {});
-  // An event that the table has taken.
+  // Processes an event that the table has accepted.
   void observe(const Event& event);
-  // The trial is no longer among the best of a rung that it reached.
+  // True if the trial has dropped out of the best of a rung that it reached.
   bool should_stop(const std::string& task) const;
-  // Running trials that should stop, and were not asked to yet.
+  // Running trials that should stop and have not been told to.
   std::vector<std::string> to_stop(const Table& table) const;
-  // A trial may be added now. With pbt, none may while the generation before is not over.
+  // True if a trial may be added now. With pbt, not before the previous generation has ended.
   bool has_next(const Table& table) const;
-  // The next trial, if has_next(). The caller adds it as the task next_name(). Only an external searcher
-  // fails.
+  // The next trial, if has_next(). The caller adds it as the task next_name(). Can fail only with an external
+  // searcher.
   Result<Suggestion> next(const Table& table) const;
   std::string next_name() const { return trial_name(trials_.size()); }
   TrialsLeft left() const;
   const SearchSettings& settings() const { return settings_; }
-  // The best trial's task, by its last value of the metric; "" if none has reported it.
+  // Task of the best trial by its latest metric value; "" if none has reported it.
   std::string best() const;
-  // The value of the metric that counts for a trial.
+  // The metric value that counts for a trial.
   std::optional<double> value(const std::string& task) const;
 
  private:
   struct Trial {
     Json parameters;
-    std::optional<double> value;  // newest
-    int reached = 0;              // the highest rung, as a number of reports
-    bool over = false;            // finished or stopped: its value counts
+    std::optional<double> value;  // latest
+    int reached = 0;              // highest rung, as a number of reports
+    bool over = false;            // finished or stopped: its value is final
     bool stops = false;
   };
   Json learned(size_t number) const;
@@ -110,10 +110,10 @@ class Search {
   std::vector<Json> grid_;
   std::map<std::string, Trial> trials_;
   std::map<int, std::vector<double>>
-      rungs_;  // by report: values of the trials that reached it, lower is better
+      rungs_;  // number of reports -> values of the trials that reached it; lower is better
 };
 
-// Points of a Sobol sequence with a random shift; in up to 8 dimensions; further ones are random.
+// Points of a randomly shifted Sobol sequence, in up to 8 dimensions; further dimensions are random.
 std::vector<double> sobol_point(size_t number, size_t dimensions, uint64_t seed);
 
 }  // namespace radl::farm

@@ -1,4 +1,4 @@
-// What ran where and when: the attempts of a farm's tasks, and when its nodes took tasks.
+// What ran where and when: attempts of a farm's tasks, and periods in which nodes accepted tasks.
 #pragma once
 
 #include <map>
@@ -9,26 +9,26 @@
 
 namespace radl::farm {
 
-// From the events of a journal, in their order.
+// Built from a journal's events in order.
 class Timeline {
  public:
   struct Attempt {
-    std::string task, node, how;  // `how`: end_name(), "" while it runs
+    std::string task, node, how;  // `how`: end_name(), "" while running
     int attempt = 0;
-    double started = 0, ended = 0;  // wall seconds; 0: it has not ended
+    double started = 0, ended = 0;  // wall-clock seconds; 0: still running
   };
   struct Stay {
     std::string node;
-    double since = 0, until = 0;  // wall seconds; 0: the farm still has the node
+    double since = 0, until = 0;  // wall-clock seconds; 0: the farm still has the node
   };
 
-  // An event that the table has taken.
+  // Processes an event that the table has accepted.
   void observe(const Event& event);
-  // In the order of their starts.
+  // Ordered by start.
   const std::vector<Attempt>& attempts() const { return attempts_; }
   const std::vector<Stay>& stays() const { return stays_; }
   // {"attempts": [{"task", "attempt", "node", "started", "ended", "how"}], "nodes": [{"node", "since",
-  // "until"}], "left_out": attempts that are older than the newest `most`}. What has not ended is null.
+  // "until"}], "left_out": number of attempts older than the newest `most`}. Unfinished times are null.
   Json to_json(size_t most) const;
 
  private:
@@ -36,8 +36,8 @@ class Timeline {
 
   std::vector<Attempt> attempts_;
   std::vector<Stay> stays_;
-  std::map<std::string, size_t> newest_;  // attempt, by task
-  std::map<std::string, size_t> open_;    // stay, by node
+  std::map<std::string, size_t> newest_;  // task -> index of its attempt
+  std::map<std::string, size_t> open_;    // node -> index of its stay
 };
 
 }  // namespace radl::farm

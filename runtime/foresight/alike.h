@@ -1,4 +1,4 @@
-// When a question is like what was measured. Internal to runtime/foresight.
+// Decides whether a question resembles a measurement. Internal to runtime/foresight.
 #pragma once
 
 #include "runtime/foresight/calibration.h"
@@ -7,10 +7,10 @@
 namespace radl::foresight {
 
 Exchange exchange_of(const TrainingRun& run);
-// As the run's links found it, else the guess for such machines.
+// As measured by the run's links, else the default guess for such machines.
 double round_trip_of(const TrainingRun& run);
 bool alike_in_distance(double round_trip, double other);
-// The profile's machine as it would compute `work`, in proportion to the arithmetic.
+// Scales a profile to `work` in proportion to the arithmetic.
 NodeProfile scaled_to(const Work& work, const MeasuredProfile& profile);
 
 }  // namespace radl::foresight

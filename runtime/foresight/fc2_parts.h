@@ -1,4 +1,4 @@
-// What FC2's algorithms share. Internal to runtime/foresight.
+// Shared by FC2's algorithms. Internal to runtime/foresight.
 #pragma once
 
 #include "runtime/foresight/fc2.h"
@@ -7,13 +7,13 @@
 namespace radl::foresight {
 
 Status check_limits(const std::vector<MachineType>& types, const Limits& limits);
-// Those whose price is known, in the budget's currency; the others are named in `left_out`.
+// The types with a known price in the budget's currency; adds the others to `left_out`.
 std::vector<const MachineType*> priced(const std::vector<MachineType>& types,
                                        std::vector<std::string>& left_out);
-// (C - c_server) / c_worker; nullopt: there is no budget, or the worker is free.
+// (C - c_server) / c_worker; nullopt: no budget, or the worker is free.
 std::optional<Fraction> affordable(const MachineType& server, const MachineType& worker,
                                    const Limits& limits);
-// NotFound, with the least budget that would do.
+// NotFound, with the smallest workable budget.
 Status nothing_fits(const std::vector<MachineType>& servers, const std::vector<MachineType>& workers,
                     const Limits& limits);
 

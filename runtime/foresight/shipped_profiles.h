@@ -1,5 +1,5 @@
-// Profiles that come with radlc: of models of the zoo, on the machine that the data file names. What
-// forecasts start from where nothing was measured yet.
+// Profiles shipped with radlc: zoo models on the machine named in the data file. Starting point of forecasts
+// until something is measured.
 #pragma once
 
 #include <vector>

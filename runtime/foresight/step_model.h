@@ -1,7 +1,7 @@
-// The anatomy of one training step, from a profile and a cluster: analytic, a formula a part (docs/model.md).
+// The breakdown of a training step, from a profile and a cluster: one formula per part (docs/model.md).
 //
-// In: what one node was measured to take, and what connects the nodes. Out: seconds by part, images a second,
-// and what bounds the step. Pure.
+// In: measured times of one node, and the network between nodes. Out: seconds per part, images per second,
+// and the step's bottleneck. Pure.
 #pragma once
 
 #include <optional>
@@ -11,24 +11,24 @@
 
 namespace radl::foresight {
 
-// What one node takes for steps of a model, measured (radlc profile).
+// Measured step times of one node for a model (radlc profile).
 struct StepLine {
   struct Point {
-    double batch = 0, seconds = 0;  // images, of a step without any exchange
+    double batch = 0, seconds = 0;  // images; of a step without exchange
   };
-  std::vector<Point> points;  // rising batches, one at least
-  // Through the points; below the first and beyond the last the nearest two go on, never below 0 seconds.
+  std::vector<Point> points;  // ascending batches, at least one
+  // Interpolates; extrapolates linearly from the nearest two points, never below 0 seconds.
   double seconds(double batch) const;
-  // What a step takes that has no image: the fixed cost.
+  // The fixed cost: a step without images.
   double fixed() const;
 };
 
 struct NodeProfile {
   StepLine steps;
-  double parameter_bytes = 0;       // of what is exchanged each way, statistics included
-  double backward_share = 2.0 / 3;  // of a step's computing
-  double spread = 0;                // standard deviation of a step's time between nodes, relative
-  double largest_batch = 0;         // that fits into memory; 0: not known
+  double parameter_bytes = 0;       // exchanged in each direction, including statistics
+  double backward_share = 2.0 / 3;  // share of a step's computing time
+  double spread = 0;                // relative standard deviation of step times between nodes
+  double largest_batch = 0;         // that fits into memory; 0: unknown
 };
 
 enum class Exchange { Alone, Ring, HalvingDoubling, SyncServer, AsyncServer };
@@ -38,25 +38,25 @@ std::optional<Exchange> exchange_named(std::string_view name);
 bool has_server(Exchange exchange);
 
 struct Fabric {
-  double bits_per_second = 0;         // of a worker's link, each direction
+  double bits_per_second = 0;         // of a worker's link, per direction
   double round_trip_seconds = 0;      // between nodes
-  double server_bits_per_second = 0;  // of one server's link; 0: as a worker's
+  double server_bits_per_second = 0;  // of one server's link; 0: same as a worker's
   int servers = 1;
-  double share = 0.95;  // p: of the servers' links that workers can fill
+  double share = 0.95;  // p: usable share of the servers' links
 };
 
 struct StepQuestion {
   Exchange exchange = Exchange::Alone;
   int workers = 1;
-  double batch = 0;            // images of one worker in a step
+  double batch = 0;            // images per step of one worker
   int local_steps = 1;         // between two exchanges
-  int delay = 0;               // of them, steps that a worker takes while an exchange runs
-  double exchanged_share = 1;  // of the parameters' bytes that travel: 0.5 as bf16
-  double overlap = 0;          // of the backward part behind which an exchange may hide: 0 to 1
-  // Of an exchange with a server: fetch and push; 1 where a push is answered by weights.
+  int delay = 0;               // number of these steps that run during an exchange
+  double exchanged_share = 1;  // share of the parameters' bytes that is sent: 0.5 for bf16
+  double overlap = 0;          // share of the backward pass that can hide an exchange: 0 to 1
+  // Round trips of an exchange with a server: fetch and push; 1 if a push is answered with weights.
   double server_round_trips = 2;
-  // Synchronous servers answer one worker after another, so pushes come one after another as well: all
-  // weights go out in the time of n transfers, and what is left is the last push. Otherwise n transfers each
+  // Synchronous servers answer workers one after another, so pushes are staggered too: all weights
+  // are sent in the time of n transfers, and only the last push remains. Otherwise n transfers each
   // way.
   bool staggered = false;
   Fabric fabric;
@@ -67,21 +67,21 @@ std::string_view step_bound_name(StepBound bound);  // "compute", ..
 
 // Seconds of a step of one worker.
 struct StepAnatomy {
-  double compute = 0;    // in proportion to the batch
-  double fixed = 0;      // whatever the batch
-  double straggler = 0;  // waiting for the slowest of those that wait for each other
+  double compute = 0;    // proportional to the batch
+  double fixed = 0;      // independent of the batch
+  double straggler = 0;  // waiting for the slowest member
   double bandwidth = 0, latency = 0;
-  double server = 0;  // what the servers' links add, when they are full
-  double hidden = 0;  // of the exchange, behind the backward part; taken off
+  double server = 0;  // additional time when the servers' links are saturated
+  double hidden = 0;  // part of the exchange hidden by the backward pass; subtracted
   double seconds = 0;
   double images_per_second = 0;  // of the whole cluster
   StepBound bound = StepBound::Compute;
 };
 
-// nullopt: a cluster without links or a profile without points; a batch beyond what fits into memory.
+// nullopt: a cluster without links, a profile without points, or a batch that does not fit into memory.
 std::optional<StepAnatomy> step_anatomy(const NodeProfile& profile, const StepQuestion& question);
 
-// The expected maximum of n normal figures, in standard deviations above the mean (Blom 1958).
+// Expected maximum of n normal values, in standard deviations above the mean (Blom 1958).
 double expected_maximum(int n);
 
 }  // namespace radl::foresight

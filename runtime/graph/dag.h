@@ -1,4 +1,4 @@
-// A directed acyclic graph that knows no domain: nodes are 0 .. size-1, an edge says who must come first.
+// A generic directed acyclic graph: nodes are 0 .. size-1; an edge orders two nodes.
 #pragma once
 
 #include <cstddef>
@@ -16,20 +16,20 @@ class Dag {
 
   Id add();
   size_t size() const { return before_.size(); }
-  // `first` must be done before `then`. A second equal edge is ignored.
+  // `first` must be done before `then`. Ignores duplicate edges.
   void add_edge(Id first, Id then);
-  const std::vector<Id>& before(Id node) const { return before_[node]; }  // what it waits for
-  const std::vector<Id>& after(Id node) const { return after_[node]; }    // what waits for it
+  const std::vector<Id>& before(Id node) const { return before_[node]; }  // direct predecessors
+  const std::vector<Id>& after(Id node) const { return after_[node]; }    // direct successors
 
-  // Every node after all that it waits for; among those that are free, the smallest id first, so the order is
-  // the same for the same graph. Shorter than size() when there is a cycle.
+  // Returns every node after its predecessors; among free nodes, the smallest ID first, so the order is
+  // deterministic. Shorter than size() if there is a cycle.
   std::vector<Id> topological_order() const;
-  // One cycle as a list of nodes, each waiting for the one before it; empty when there is none.
+  // One cycle as a list of nodes, each waiting for the previous one; empty if there is none.
   std::vector<Id> find_cycle() const;
-  // The longest path's weight: cost(node) each; and when each node starts on it, if `starts` is given.
+  // Weight of the longest path with cost(node) per node; fills `starts`, if given, with earliest starts.
   double longest_path(const std::function<double(Id)>& cost, std::vector<double>* starts = nullptr) const;
 
-  // Graphviz. `label` may be empty for a node that is not to be drawn.
+  // Graphviz output. An empty `label` hides the node.
   std::string to_dot(const std::string& name, const std::function<std::string(Id)>& label,
                      const std::function<std::string(Id)>& attributes = {}) const;
 
@@ -37,17 +37,17 @@ class Dag {
   std::vector<std::vector<Id>> before_, after_;
 };
 
-// What may start now. Pure: knows neither threads nor what a node stands for.
+// Tracks which nodes may start now. Pure: independent of threads and of the meaning of nodes.
 class ReadyQueue {
  public:
-  // A tolerant node waits for the end of what comes before it; any other for its success.
+  // A tolerant node waits until its predecessors end; any other until they succeed.
   explicit ReadyQueue(const Dag& dag, std::vector<bool> tolerant = {});
-  // The free nodes, smallest id first; they stay until taken.
+  // The free nodes, smallest ID first; they stay until taken.
   const std::set<Dag::Id>& ready() const { return ready_; }
   void take(Dag::Id node);
   void finished(Dag::Id node);
-  // It and everything that waits for it will not be done; returns the dependents that were not already given
-  // up.
+  // Marks the node and all that depend on it as given up; returns the dependents that were not given up
+  // before.
   std::vector<Dag::Id> failed(Dag::Id node);
   bool done() const { return open_ == 0; }  // every node is finished or given up
 

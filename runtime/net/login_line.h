@@ -1,10 +1,10 @@
-// A command line that every login shell understands, for scripts that call `ssh` themselves.
+// A command line that every login shell understands, for scripts that call `ssh`.
 #pragma once
 
 namespace radl {
 
-// Shell text: `for_login SCRIPT` prints the line for ssh's last argument. Single quotes keep everything in
-// sh, bash, zsh, fish, csh and tcsh but `\`, `!`, a quote and a line end, which it writes as octal numbers.
+// Shell text: `for_login SCRIPT` prints the line for ssh's last argument. Single quotes protect everything in
+// sh, bash, zsh, fish, csh and tcsh except `\`, `!`, quotes and line ends, which become octal numbers.
 inline constexpr const char* kForLogin = R"sh(
 for_login() {
   printf '%s%s%s' "exec /bin/sh -c 'eval \"\$(printf %b \"\$1\")\"' sh '" "$(printf '%s' "$1" |

@@ -1,5 +1,5 @@
 // Root on a node by sudo with a password (sudo(8): -S reads it from standard input, -k asks again each time).
-// The password travels as bytes of standard input: never in an argument, a file or the environment of a node.
+// The password is sent only on standard input: never in an argument, a file or the environment of a node.
 #pragma once
 
 #include <map>
@@ -8,28 +8,28 @@
 
 namespace radl {
 
-// The password of a node's login for sudo: `written` is what the file says ({"$secret": NAME}, or null),
-// otherwise that of the run (kSudoSecret). Empty: none is given.
+// The sudo password of a node's login: the file's `written` ({"$secret": NAME}, or null), else the run's
+// (kSudoSecret). Empty: none.
 std::string sudo_password(const nlohmann::json& written, const std::map<std::string, std::string>* secrets);
 
-// Shell text: `sudo_state` prints what sudo does for a login that is not root. One of "passwordless",
-// "password" (it asks for one), "tty" (it runs from a terminal alone: requiretty), "no" (there is none),
-// "refused WORDS" (its own words).
+// Shell text: `sudo_state` prints how sudo treats a login other than root: "passwordless", "password" (it
+// asks), "tty" (it requires a terminal: requiretty), "no" (not installed), or "refused WORDS" (its own
+// message).
 extern const char* const kSudoState;
-// The same as part of a sentence: "sudo asks user 'ann' for a password"; "" for "passwordless". With the way
-// out.
+// Same as a phrase with the remedy: "sudo asks user 'ann' for a password"; "" for
+// "passwordless".
 std::string sudo_refusal(const std::string& state, const std::string& user);
 
-// Shell text for a script's body: exit status 0 when sudo takes the password. Asks once.
+// Shell text for a script's body: exit status 0 if sudo accepts the password. Tries once.
 std::string sudo_takes(const std::string& password);
 
-// A shell of root that reads its script from standard input, as `sudo -n /bin/sh -s` does.
+// A root shell that reads its script from standard input, like `sudo -n /bin/sh -s`.
 struct SudoShell {
-  std::string command;      // for the login's shell
-  std::string stdin_begin;  // before the script
+  std::string command;      // for the login shell
+  std::string stdin_begin;  // precedes the script
 };
-// `home`: HOME of the root shell. The login could not end what runs as root: a watcher of root's ends it as
-// soon as the login's own shell is gone.
+// `home`: HOME of the root shell. The login cannot end processes of root, so a root watcher ends them as soon
+// as the login's shell is gone.
 SudoShell sudo_shell(const std::string& password, const std::string& home);
 
 }  // namespace radl

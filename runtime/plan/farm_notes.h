@@ -1,4 +1,4 @@
-// What a plan says of a farm (docs/farm.md): its tasks, and how many run at a time.
+// Plan notes about a farm (docs/farm.md): its tasks, and how many run at a time.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace radl {
 
-// A note for a program step with a `farm`, by what its nodes' systems ask for; nothing for other steps. A
-// farm that cannot run as it is, or has a task that no node is large enough for, gets a note that says so.
+// Adds a note for a program step with a `farm`, using the requirements of its nodes' systems; none for other
+// steps. The note explains if the farm cannot run or if a task is too large for every node.
 void add_farm_note(const ir::Program& program, const ir::Step& step, std::vector<std::string>& notes);
 
-// What a node of the file offers to the tasks of a farm, at least.
+// The minimum resources that a node of the file offers to a farm's tasks.
 farm::Resources offered_by(const ir::Node& node);
 
 }  // namespace radl

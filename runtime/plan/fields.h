@@ -1,4 +1,4 @@
-// Which fields of a spec differ. Internal to runtime/plan.
+// Finds differing fields of specs. Internal to runtime/plan.
 #pragma once
 
 #include <string>
@@ -8,18 +8,18 @@
 
 namespace radl {
 
-// A leaf of an object that differs: "a.b.c". Lists are leaves, as are values that are not known yet.
+// A differing leaf of an object: "a.b.c". Lists and unknown values count as leaves.
 struct FieldDifference {
   std::string name;
-  std::vector<std::string> path;  // the keys: one may have points in it
+  std::vector<std::string> path;  // the keys, which may contain dots
   Json before, after;             // null: absent
 };
 
-// By name.
+// Sorted by name.
 std::vector<FieldDifference> differing_leaves(const Json& before, const Json& after);
-// `base` with this leaf as it is after.
+// `base` with the leaf's new value.
 Json with_leaf(Json base, const FieldDifference& difference);
-// The same, to be shown.
+// Same, for display.
 std::vector<FieldChange> differing_fields(const Json& before, const Json& after);
 
 }  // namespace radl

@@ -1,4 +1,4 @@
-// A training that runs takes other workers: which step is that of such a training, and whose workers join it.
+// Adding workers to a running training: matches a step with it, and finds the joining workers.
 #pragma once
 
 #include <map>
@@ -11,16 +11,16 @@
 namespace radl {
 
 bool is_one_of(const std::vector<std::string>& nodes, const std::string& node);
-// Whether they are one training but for its workers. `secrets`: their fingerprints now.
+// True if they are the same training except for its workers. `secrets`: current fingerprints.
 bool same_training(const ir::Step& step, const StepRecord& record, const Snapshot& snapshot,
                    const std::map<std::string, std::string>& secrets);
-// Nodes of a training whose workers join it, if it runs on `running`.
+// Nodes whose workers join the training, if it runs on `running`.
 std::vector<std::string> joining(const ir::Step& step, const std::vector<std::string>& running);
-// "worker[2] joins the training that runs"; nothing if nobody does.
+// "worker[2] joins the training that runs"; empty if none joins.
 std::string joining_text(const std::vector<std::string>& nodes);
-// The job runs on all nodes without which it would end.
+// True if the job runs on all nodes that it cannot do without.
 bool can_be_joined(const ir::Step& step, const std::vector<std::string>& running);
-// `radlc scale` has chosen nodes of this job.
+// True if `radlc scale` has chosen nodes of this job.
 bool is_scaled(const ir::Step& step, const ir::Program& program, const Scalings& scaled);
 
 }  // namespace radl

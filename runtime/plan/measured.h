@@ -1,4 +1,4 @@
-// What earlier runs took, by kind of work, for the predictions of the next plan. Pure.
+// Predicts action durations from those of earlier runs. Pure.
 #pragma once
 
 #include <functional>
@@ -15,10 +15,10 @@ namespace radl {
 
 class MeasureKeys {
  public:
-  explicit MeasureKeys(const Plan& plan);  // which outlives it
-  // The kind of work that an action of the plan is: the same thing made in the same cloud on the same kind of
-  // machine has the same key, whatever infrastructure it is of. Empty: nothing is learnt of it.
-  // A program is its content, arguments and environment, and on how many nodes it runs.
+  explicit MeasureKeys(const Plan& plan);  // which must outlive this object
+  // Returns the key under which the action's duration is stored. Equal work on the same cloud and machine
+  // type has the same key in every infrastructure. Empty if durations of this action are not recorded.
+  // A program's key covers its content, arguments, environment and number of nodes.
   //   "create ec2:1234/eu-west-1 instance m5.large", "native tools on ec2:1234/eu-west-1 m5.large"
   std::string of(const Action& action) const;
 
@@ -30,21 +30,21 @@ class MeasureKeys {
 // ResourceCost::machine without account and region: "ec2:1234/eu-west-1 m5.large" -> "ec2 m5.large".
 std::string machine_kind(std::string_view machine);
 
-// Of a program with this identity (docs/ir.md) on so many nodes of this kind.
+// The key of a program with this identity (docs/ir.md) on this many nodes of this type.
 std::string program_key(std::string_view identity, size_t nodes, std::string_view machine);
 
-// With how many of the same key go on side by side: four machines on one computer, or nodes that fetch from
-// one place, take longer each than one does.
+// The key for `count` concurrent actions. Concurrent actions share a host or a download source, so each takes
+// longer than one alone.
 std::string at_once_key(const std::string& key, size_t count);
-// Of steps of this kind on such machines, whatever they are: what they took beside what is usual
-// (Action::usual_seconds). Empty: of jobs and of what is made nothing is learnt so.
+// The key for the ratio of measured to usual time (Action::usual_seconds), shared by all steps of one kind on
+// one machine type. Empty for jobs and created resources.
 //   "native on local, of what is usual"
 std::string kind_key(const Action& action, const std::string& key);
 
-// How many actions of a plan have each key.
+// The number of a plan's actions with each key.
 std::map<std::string, size_t> counts_of(const Plan& plan, const MeasureKeys& keys);
 
-// What is known of an action: of as many at once, of its key, or by others of its kind (`like_it`).
+// The best available measurement: same key and concurrency, then same key, then same kind (`like_it`).
 struct MeasuredSeconds {
   double seconds = 0;
   bool like_it = false;
@@ -52,20 +52,20 @@ struct MeasuredSeconds {
 std::optional<MeasuredSeconds> measured_seconds(const Action& action, const std::string& key, size_t count,
                                                 const std::map<std::string, double>& measured);
 
-// What a job takes beside its own time, with the key of its action: sent to the nodes, begun, its results
-// brought back.
+// The key for a job's overhead, from the key of its action: upload, start, and download of
+// results.
 std::string around_key(const std::string& key);
-// The same of any job of its kind on such machines, for one that never ran there.
+// Same for any job of its kind on such machines, for jobs that never ran there.
 //   "around any training on local"
 std::string around_any_key(const Action& action, const std::string& key);
 
-// Ids of the steps that bring datasets to nodes: how long one takes is by how large its dataset is.
+// IDs of steps that copy datasets to nodes: their duration depends on the dataset's size.
 std::set<std::string> staging_steps(const ir::Program& program);
 
-// Until all that a plan makes is there: resources wait for those that they need.
+// Seconds until every created resource exists, taking dependencies into account.
 double create_seconds(const Plan& plan, const std::function<double(const Action&)>& seconds);
 
-// Predicts with what was measured (seconds by key) where it is known.
+// Replaces predicted durations with measured ones (seconds by key) where available.
 void use_measured(Plan& plan, const std::map<std::string, double>& measured);
 
 }  // namespace radl

@@ -1,4 +1,4 @@
-// RADL's #N#: once a node has a number it keeps it, whatever happens to the others.
+// RADL's #N#: a node keeps its number whatever happens to the others.
 #pragma once
 
 #include <map>
@@ -9,11 +9,11 @@
 
 namespace radl {
 
-// What the compiler is to be given (CompileOptions::node_numbers).
+// The value for CompileOptions::node_numbers.
 std::map<std::string, int> node_numbers(const Snapshot& snapshot);
-// True when the program was compiled with other numbers than the state has: compile it again with them. (The
-// state is found by the program's name, so the first compilation knows no numbers; for most programs they
-// agree anyway.)
+// True if the program was compiled with other numbers than the state has, so that it must be recompiled with
+// them. (The state is found by the program's name, so the first compilation does not know the numbers. For
+// most programs they agree.)
 bool numbers_moved(const ir::Program& program, const Snapshot& snapshot);
 
 }  // namespace radl

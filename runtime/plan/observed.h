@@ -1,4 +1,4 @@
-// What a look at the world found (exec/refresh.h), as an argument of the plan.
+// The result of a refresh (exec/refresh.h), an input of the plan.
 #pragma once
 
 #include <map>
@@ -10,29 +10,29 @@
 
 namespace radl {
 
-// A difference between what was applied last and the world, that nobody planned. What the file asks for now
-// plays no part in it.
+// An unplanned difference between the last apply and the actual state, independent of the current
+// file.
 struct Drift {
   std::string address;  // of a resource or a step
-  std::string what;     // "gone", "stopped", "unreachable" (it runs, but no login works), "changed",
-                        // "broken" (it is there and will not become ready)
+  std::string what;     // "gone", "stopped", "unreachable" (it runs, but logins fail), "changed", "broken"
+                        // (it exists but will not become ready)
   std::vector<Change> changes;
   std::string detail;
 };
 
 struct Observed {
   std::vector<Drift> resources;                      // by address
-  std::map<std::string, nlohmann::json> attributes;  // of nodes that are there: as they are now
-  // Of every resource that is there: the part of its spec that its cloud can observe, as it is now.
+  std::map<std::string, nlohmann::json> attributes;  // of existing nodes: current values
+  // For every existing resource: the current values of the spec fields that its cloud can observe.
   std::map<std::string, nlohmann::json> specs;
-  // Of every resource whose tags of radlc's own were changed or removed: each such tag, `before` as it is now
-  // (null: removed), `after` as radlc writes it.
+  // For every resource whose radlc tags were changed or removed: each such tag, with its current value as
+  // `before` (null: removed) and radlc's as `after`.
   std::map<std::string, std::vector<Change>> marks;
   std::map<std::string, std::vector<Change>>
-      steps;  // step id -> what differs from what it applied last; empty: nothing does
-  // Job step id -> nodes where processes of it run now; of jobs whose nodes could all be asked.
+      steps;  // step ID -> differences from its last apply; may be empty
+  // Job step ID -> nodes on which its processes run; only for jobs whose nodes all responded.
   std::map<std::string, std::vector<std::string>> running;
-  std::map<std::string, std::string> unknown;  // step or node -> why it could not be looked at
+  std::map<std::string, std::string> unknown;  // step or node -> why it could not be inspected
 };
 
 }  // namespace radl

@@ -1,4 +1,4 @@
-// How far predictions of a phase have been off, for the bands of the next. Pure.
+// Errors of past phase predictions, from which the bands of new ones follow. Pure.
 #pragma once
 
 #include <map>
@@ -12,12 +12,12 @@ namespace radl {
 
 class PhaseBands {
  public:
-  // Of a phase ("create") that was predicted from that source on that type of cloud. What is not above 0 says
-  // nothing.
+  // Adds a phase ("create") predicted from that source on that cloud type. Ignores values that are not
+  // positive.
   void add(std::string_view phase, std::string_view cloud, std::string_view source, double predicted,
            double actual);
-  // The figure with the band at 80% of what such predictions were off by (conformal_quantile()); as it is,
-  // with its prior, where fewer than kFewest have been.
+  // The figure with an 80% band from the errors of such predictions (conformal_quantile()); unchanged, with
+  // its prior, if there are fewer than kFewest.
   foresight::Banded of(std::string_view phase, std::string_view cloud, foresight::Banded figure) const;
   static constexpr size_t kFewest = 4;
 

@@ -1,6 +1,6 @@
-// What credentials for Azure are good for: whose they are, a region's quotas, and which actions are allowed.
-// Changes nothing.
-// Source: Azure REST API reference, Subscriptions (Get, List), Compute Usage (List), Permissions (List).
+// Examines Azure credentials: account, quotas of a region, and permitted actions. Read-only.
+// Source: Azure REST API reference, Subscriptions (Get, List), Compute Usage (List), Permissions
+// (List).
 #pragma once
 
 #include "common/azure/session.h"
@@ -10,7 +10,7 @@ namespace radl {
 
 CloudAccount look_at_azure(http::Client& http, const azure::Settings& settings, const Stop& stop);
 
-// Whether a role's pattern ("Microsoft.Compute/*/read", "*") covers an action; letters count alike.
+// True if a role's pattern ("Microsoft.Compute/*/read", "*") covers an action. Ignores case.
 bool covers(std::string_view pattern, std::string_view action);
 
 }  // namespace radl

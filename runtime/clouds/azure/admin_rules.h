@@ -1,5 +1,5 @@
-// Security admin rules of Azure Virtual Network Managers. They come before every network security group, and
-// radlc neither creates nor changes them: they are noted for each machine (rules_of_others.h). Internal to
+// Security admin rules of Azure Virtual Network Managers. They take precedence over network security groups.
+// radlc neither creates nor changes them, but notes them for each machine (rules_of_others.h). Internal to
 // this folder.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace radl::azure {
 
-// For the machines of `found` that this call has shown (Asking::networks): one request for each virtual
+// For the machines of `found` that this call has seen (Asking::networks). Sends one request per virtual
 // network.
 Status add_admin_rules(Asking& call, std::map<std::string, Seen>& found);
 

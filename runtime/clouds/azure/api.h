@@ -1,5 +1,5 @@
-// The Resource Manager as this cloud calls it, and requests by what came of them (runtime/clouds/cloud.h,
-// Asked). Ids are paths behind the subscription, in lower case where people choose the letters:
+// Calls to the Resource Manager by this cloud, and the outcome of requests (runtime/clouds/cloud.h, Asked).
+// IDs are paths after the subscription, with user-chosen letters in lower case:
 // "resourceGroups/g/providers/Microsoft.Network/networkInterfaces/n".
 #pragma once
 
@@ -33,28 +33,28 @@ inline constexpr const char* kSubscriptions = "2022-12-01";
 
 inline constexpr double kGiB = 1024.0 * 1024 * 1024;
 
-// What every call is given.
+// The arguments of every call.
 struct Asking {
   const Context& context;
   Manager& manager;
   Memory& memory;
   const CloudId& cloud;
   const std::string subscription;
-  // The address that this computer is seen under from outside, as a CIDR.
+  // This computer's public address, as a CIDR.
   const std::function<Result<std::string>(const Stop&)>& caller;
-  std::map<std::string, std::vector<Json>> listed;  // by path: what one look asks for once
-  // By machine: "/subscriptions/S/.../virtualNetworks/V" of its primary interface, of machines that this call
-  // showed.
+  std::map<std::string, std::vector<Json>> listed;  // by path: lists fetched once per look
+  // By machine: "/subscriptions/S/.../virtualNetworks/V" of its primary interface, for machines seen by this
+  // call.
   std::map<std::string, std::string> networks = {};
 
   std::string root() const { return "subscriptions/" + subscription + "/"; }
-  // "/subscriptions/S/resourceGroups/..": as bodies name what else there is.
+  // "/subscriptions/S/resourceGroups/..": the form for references in bodies.
   std::string full(const std::string& id) const { return "/" + root() + id; }
 };
 
-// What came of a request that changes something.
+// The outcome of a request that changes something.
 struct Posted {
-  Asked asked;  // Accepted without an id
+  Asked asked;  // Accepted without an ID
   Accepted accepted_as;
   bool accepted() const { return asked.answer == Asked::Answer::Accepted; }
 };
@@ -62,25 +62,25 @@ struct Posted {
 Posted send(Asking& call, const std::string& method, const std::string& id, const char* version, Json body,
             Parameters headers = {});
 Result<Json> read(Asking& call, const std::string& id, const char* version, const Parameters& query = {});
-// A list, once for each Asking. Empty where the resource group is not there.
+// A list, fetched once per Asking. Empty if the resource group does not exist.
 Result<const std::vector<Json>*> list(Asking& call, const std::string& path, const char* version,
                                       const Parameters& query = {});
 
 // The resource group of an infrastructure in a region: "resourceGroups/radlc-0123456789".
 std::string group_id(const Context& context, const CloudId& cloud);
-// An id as above of what the service calls it, whatever its letters and subscription; "" where it is none.
+// Converts the service's ID of any case and subscription to the form above; "" if it is not an ID.
 std::string id_in(const std::string& arm_id);
-// Behind the last '/'.
+// The part after the last '/'.
 std::string last_part(const std::string& id);
 
-// Asks how those operations stand that `wanted` takes.
+// Polls the operations selected by `wanted`.
 Status poll_operations(Asking& call, const Operations::Wanted& wanted);
 
 inline constexpr const char* kInfrastructureTag = "radlc-infrastructure";
 inline constexpr const char* kAddressTag = "radlc-address";
 inline constexpr const char* kTokenTag = "radlc-token";
-inline constexpr const char* kReleasedTag = "radlc-released";  // radlc has let go of it
-// Tags: Cloud::marks_of(), the same with the user's own, and those alone.
+inline constexpr const char* kReleasedTag = "radlc-released";  // marks a released resource
+// Tags: Cloud::marks_of(); the same plus the user's own; only the user's own.
 Json marks_of(const Context& context, const Order& order);
 Json tags_for(const Context& context, const Order& order);
 Json own_tags(const Json& tags);

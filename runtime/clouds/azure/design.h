@@ -1,4 +1,4 @@
-// From nodes to what Azure must make for them. Pure.
+// Maps nodes to the resources that Azure must create. Pure.
 #pragma once
 
 #include "runtime/clouds/cloud.h"

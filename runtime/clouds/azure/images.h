@@ -1,4 +1,4 @@
-// Which image a machine starts from.
+// Selects the image that a machine boots.
 #pragma once
 
 #include <string>
@@ -7,20 +7,20 @@
 
 namespace radl::azure {
 
-inline constexpr const char* kUsualUser = "radlc";  // a login where the file names none
+inline constexpr const char* kUsualUser = "radlc";  // the login if the file names none
 
-// In specs: "PUBLISHER/OFFER/SKU/VERSION" of the marketplace, "id:RESOURCE-ID" of an image or of a gallery's,
-// "snapshot:RESOURCE-ID". Of a node's disk.0.image.url (azr://..) or its disk.0.os.*. Invalid: it is no image
-// of Azure.
+// The image text in specs: "PUBLISHER/OFFER/SKU/VERSION" of the marketplace, "id:RESOURCE-ID" of an image or
+// gallery image, "snapshot:RESOURCE-ID". From a node's disk.0.image.url (azr://..) or disk.0.os.*. Invalid:
+// not an Azure image.
 Result<std::string> image_wanted(const ir::Node& node);
-// The same image for machine types that start the old way (generation 1) alone; "" where it needs no other.
+// The image for machine types that support only generation 1; "" if it needs no other.
 std::string first_generation(const std::string& image);
 bool is_first_generation(const std::string& machine_type);
-// The same image for arm64, itself where it is one that the file names; "" where none is known.
+// The image for arm64; unchanged if the file names it; "" if none is known.
 std::string for_arm(const std::string& image);
-// The id of the snapshot that an image text means; "": it means none.
+// The ID of the snapshot in an image text; "" if it is not a snapshot.
 std::string snapshot_of(const std::string& image);
-// Of a spec's "image". NotFound: it is not there.
+// Looks up a spec's "image". NotFound: it does not exist.
 Result<Image> find_image(Asking& call, const std::string& image);
 
 }  // namespace radl::azure

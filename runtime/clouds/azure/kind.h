@@ -1,5 +1,5 @@
-// A type of resource of Azure: what it is asked for with, how it is seen, and what a change of it takes. One
-// file each; azure_cloud.cc puts them together.
+// A resource type of Azure: how to create, inspect and change it. One file per type; azure_cloud.cc combines
+// them.
 #pragma once
 
 #include <memory>
@@ -17,40 +17,40 @@ class Kind {
   virtual ~Kind() = default;
   virtual const char* type() const = 0;
   virtual const char* provider() const { return "Microsoft.Network"; }
-  virtual const char* collection() const = 0;  // in ids: "networkInterfaces"
+  virtual const char* collection() const = 0;  // part of IDs: "networkInterfaces"
   virtual const char* version() const { return kNetwork; }
 
   virtual Asked create(Asking& call, const Order& order) const;
-  virtual Asked update(Asking& call, const Order& order) const;  // Refused: it is never changed
+  virtual Asked update(Asking& call, const Order& order) const;  // Refused: never changed
   virtual Asked destroy(Asking& call, const Order& order) const;
-  virtual Asked power(Asking& call, const Order& order, Power power) const;  // Refused: it is not a machine
+  virtual Asked power(Asking& call, const Order& order, Power power) const;  // Refused: not a machine
   virtual Status look(Asking& call, const Wish& wish, std::vector<Seen>& seen) const;
   virtual Impact impact(const Json& before, const Json& after) const;  // Replace
 
   virtual std::string id_of(Asking& call, const Order& order) const;
   virtual bool has_id(const std::string& id) const;
-  // Where all of this type are that an infrastructure has.
+  // The path of all resources of this type in an infrastructure.
   std::string folder(Asking& call) const;
 
  protected:
-  // What is asked for, but for location and tags.
+  // The request body, without location and tags.
   virtual Result<Json> body(Asking& call, const Order& order) const = 0;
-  // Sets spec, attributes and detail of what is seen, of which the phase is set already.
+  // Sets spec, attributes and detail of an observed resource; its phase is already set.
   virtual Status fill(Asking& call, const Json& item, Seen& seen) const = 0;
-  // What may lack room: "Standard_D2s_v5 in westeurope"; "": nothing that another offer would help.
+  // What may lack capacity: "Standard_D2s_v5 in westeurope"; "" if another offer would not help.
   virtual std::string room(Asking&, const Order&) const { return ""; }
   virtual Parameters list_query() const { return {}; }
-  // Headers of the request that makes it.
+  // Headers of the creation request.
   virtual Parameters create_headers() const { return {}; }
 
-  // Sends a change of what there is. Accepted is `again`: more may be to do when it is done.
+  // Sends a change to an existing resource. Accepted has `again`, since more changes may follow.
   Asked change(Asking& call, const Order& order, const std::string& method, const std::string& action,
                Json body, Parameters headers = {}) const;
-  // Of a change that was asked for before: it is being done, or has failed; nullopt: neither.
+  // State of an earlier change: in progress or failed; nullopt: neither.
   std::optional<Asked> earlier_change(Asking& call, const Order& order) const;
-  // What came of a request to make what may be there already.
+  // The outcome of creating something that may already exist.
   Asked made_before(Asking& call, const std::string& id, const Order& order, Asked refused) const;
-  // Asks for the whole of it once more, as a spec has it now.
+  // Repeats the complete PUT with the current spec.
   Asked put_again(Asking& call, const Order& order) const;
 };
 
@@ -66,11 +66,11 @@ std::unique_ptr<Kind> make_placement();
 std::unique_ptr<Kind> make_image();
 std::unique_ptr<Kind> make_machine();
 
-// What a "provisioningState" means.
+// Maps a "provisioningState".
 ResourcePhase phase_of(const std::string& provisioning_state);
-// The id of what a spec's field names by its address; Invalid: it is not there.
+// The ID of the resource that a spec field names by address. Invalid: it does not exist.
 Result<std::string> id_of_reference(const Order& order, const std::string& address);
-// {"id": its whole id}, as bodies name what else there is.
+// {"id": full ID}, the form for references in bodies.
 Result<Json> link_to(Asking& call, const Order& order, const std::string& address);
 
 }  // namespace radl::azure

@@ -1,4 +1,4 @@
-// What this cloud need not ask twice (runtime/clouds/memory.h), and the operations that it has begun.
+// Cached data of this cloud (runtime/clouds/memory.h), and the operations it has started.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 namespace radl::azure {
 
 struct Image {
-  Json reference;            // of storageProfile: {"publisher", ..} or {"id"}
-  Json plan;                 // of an image that is bought in the marketplace; null: none
-  double disk_gib = 0;       // 0: not known
-  std::string architecture;  // "x64", "Arm64"; "": not said
+  Json reference;            // for storageProfile: {"publisher", ..} or {"id"}
+  Json plan;                 // of a purchased marketplace image; null: none
+  double disk_gib = 0;       // 0: unknown
+  std::string architecture;  // "x64", "Arm64"; "": unknown
 };
 
 class Memory : public CloudMemory {

@@ -1,4 +1,4 @@
-// What the name of a size ("Standard_D4as_v5") says of its machines. Pure.
+// Properties of machines that follow from a size's name ("Standard_D4as_v5"). Pure.
 #pragma once
 
 #include <string>
@@ -7,13 +7,13 @@
 
 namespace radl::azure {
 
-// Premium and Ultra disks are for sizes with premium storage alone.
+// Premium and Ultra disks require sizes with premium storage.
 const DiskRules& disk_rules();
 
-// Whether its machines are arm64: a `p` among its letters (D4ps_v5).
+// True for arm64: a `p` among its letters (D4ps_v5).
 bool is_arm(const std::string& size);
-// Whether its machines have NVMe disks alone: of the sixth make on, of L from the fourth and of FX from the
-// second. They start only from images that are made for that.
+// True if its machines have only NVMe disks: from the sixth generation on; for L from the fourth, for FX from
+// the second. They boot only images built for that.
 bool needs_nvme(const std::string& size);
 
 }  // namespace radl::azure

@@ -1,4 +1,4 @@
-// What a subscription may have in a region: machine types, quotas, images.
+// What a subscription may use in a region: machine types, quotas, images.
 #pragma once
 
 #include "runtime/clouds/azure/api.h"
@@ -10,7 +10,7 @@ namespace radl::azure {
 // {..}}, and what machine_quotas.h reads.
 Result<Json> take_survey(Asking& call, const ir::Program& program);
 
-// vCPUs: of the region and of the type's family, or of spot machines. The survey outlives the answer.
+// vCPUs: of the region and the type's family, or of spot machines. The survey must outlive the result.
 QuotasTaken quotas_taken(const Survey& survey);
 
 }  // namespace radl::azure

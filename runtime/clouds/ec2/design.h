@@ -1,4 +1,4 @@
-// From nodes to what EC2 must make for them. Pure.
+// Maps nodes to the resources that EC2 must create. Pure.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@ namespace radl::ec2 {
 Status check_node(const CloudId& cloud, const ir::Node& node, const DesignInput& input);
 Result<Design> design_resources(const CloudId& cloud, const DesignInput& input);
 
-// The region that a node names by its availability_zone ("eu-west-1", "eu-west-1b") or its image's URL; ""
-// where it names none.
+// The region named by a node's availability_zone ("eu-west-1", "eu-west-1b") or its image's URL; "" if
+// none.
 std::string region_named(const ir::Node& node);
 
 }  // namespace radl::ec2

@@ -1,5 +1,5 @@
-// Machines: what RunInstances is given for a spec, and what DescribeInstances tells of one. Internal to this
-// folder; instance.cc asks.
+// Machines: builds RunInstances from a spec and parses DescribeInstances. Internal to this folder;
+// instance.cc sends the requests.
 #pragma once
 
 #include <optional>
@@ -11,35 +11,35 @@
 
 namespace radl::ec2 {
 
-// The parameters of RunInstances, but for the subnet's.
+// The parameters of RunInstances, without the subnet.
 struct Launch {
   Parameters parameters;
-  std::vector<Subnet> subnets;  // to be tried one after the other while one has no capacity
+  std::vector<Subnet> subnets;  // to be tried in order while one has no capacity
   bool is_public = true;
-  std::vector<std::string> groups;  // ids
+  std::vector<std::string> groups;  // IDs
 };
-// Asks for the image and the VPC where they are not known. Invalid and NotFound name what cannot be had.
+// Looks up image and VPC unless cached. Invalid and NotFound name what is unavailable.
 Result<Launch> launch_of(Call& call, const Order& order);
-// With the network interface in that subnet. `token`: by which EC2 knows the request again.
+// Adds the network interface in that subnet. `token`: the idempotency token for EC2.
 Parameters launched_in(const Launch& launch, const Subnet& subnet, const std::string& token);
 
 // An <item> of instancesSet.
 struct InstanceNow {
   std::string id, state, type, zone, vpc, subnet, lifecycle, reason, reason_code;
   std::string public_ip, private_ip, association;  // of an elastic address
-  std::vector<std::string> groups;                 // ids, sorted
+  std::vector<std::string> groups;                 // IDs, sorted
   std::map<std::string, std::string> tags;
-  std::map<char, std::string> volumes;  // by the last letter of the device, the root's among them
-  std::vector<std::string> further;     // "eni-2 with sg-3": interfaces that somebody attached later
-  std::set<std::string> disks;          // of volumes: those that end with the machine, as launched
+  std::map<char, std::string> volumes;  // by the last letter of the device; includes the root
+  std::vector<std::string> further;     // "eni-2 with sg-3": interfaces attached later by others
+  std::set<std::string> disks;          // volumes that are deleted with the machine, as launched
 };
 InstanceNow instance_in(pugi::xml_node item);
-// nullopt: it is gone (terminated). `by_token`: one that nobody ended is Broken, and says why.
+// nullopt: terminated. `by_token`: a machine that ended by itself is Broken, with the reason.
 std::optional<Seen> seen_instance(Call& call, const InstanceNow& now, bool by_token);
 Json attributes_of(const InstanceNow& now);
-// `eviction_notice` of a spot machine: how it asks itself whether it is taken back (docs/job.md).
+// `eviction_notice` of a spot machine: how it detects its own interruption (docs/job.md).
 Json spot_notice();
-// The user's own tags, and what it is called.
+// The user's own tags, and the name.
 Json user_tags(const std::map<std::string, std::string>& tags);
 
 }  // namespace radl::ec2

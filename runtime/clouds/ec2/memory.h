@@ -1,4 +1,4 @@
-// What this cloud need not ask twice (runtime/clouds/memory.h), with images and subnets.
+// Cached data of this cloud (runtime/clouds/memory.h), with images and subnets.
 #pragma once
 
 #include <map>
@@ -23,7 +23,7 @@ struct Subnet {
 
 struct Vpc {
   std::string id;
-  std::vector<Subnet> subnets;  // by zone; of the default VPC those that are a zone's default
+  std::vector<Subnet> subnets;  // by zone; for the default VPC, the default subnets
 };
 
 class Memory : public CloudMemory {
@@ -31,7 +31,7 @@ class Memory : public CloudMemory {
   Known<Image> images;
   Known<Vpc> vpcs;
 
-  // The machine that a token has made: lists by ids are quicker than by tags.
+  // Records the machine created for a token: listing by ID is faster than by tags.
   void note_made(const std::string& token, const std::string& id) {
     std::lock_guard guard(made_mutex_);
     made_[token] = id;
@@ -41,7 +41,7 @@ class Memory : public CloudMemory {
     auto found = made_.find(token);
     return found == made_.end() ? std::nullopt : std::optional<std::string>(found->second);
   }
-  // Volumes that were created with a machine: those that somebody attached are no concern of radlc's.
+  // Records volumes created with a machine. radlc ignores volumes attached by others.
   void note_disks(const std::string& machine, std::set<std::string> disks) {
     std::lock_guard guard(made_mutex_);
     disks_[machine] = std::move(disks);
@@ -51,7 +51,7 @@ class Memory : public CloudMemory {
     auto found = disks_.find(machine);
     return found == disks_.end() ? std::set<std::string>() : found->second;
   }
-  // The subnet that a machine was last seen in; "": none, or it was not seen.
+  // Records the subnet of a machine; "": none or unknown.
   void note_subnet(const std::string& machine, const std::string& subnet) {
     std::lock_guard guard(made_mutex_);
     subnets_[machine] = subnet;

@@ -1,5 +1,5 @@
-// Network ACLs of the subnets that machines are in. radlc creates none and changes none: what they deny, and
-// what they allow before that, is noted for each machine (rules_of_others.h). Internal to this folder.
+// Network ACLs of the machines' subnets. radlc neither creates nor changes them, but notes for each machine
+// what they deny, and what they allow before that (rules_of_others.h). Internal to this folder.
 #pragma once
 
 #include <map>
@@ -9,8 +9,8 @@
 
 namespace radl::ec2 {
 
-// For those machines of `found` that `names` has (id -> address). An ACL that lets everything through, as a
-// VPC's default one does, is not noted.
+// For the machines of `found` listed in `names` (ID -> address). ACLs that allow everything, such as a VPC's
+// default, are not noted.
 Status add_network_acls(Call& call, const std::map<std::string, std::string>& names,
                         std::map<std::string, Seen>& found);
 

@@ -1,4 +1,4 @@
-// The instance types that a node may become, by preference. Pure.
+// Instance types for a node, by preference. Pure.
 #pragma once
 
 #include <vector>
@@ -7,9 +7,9 @@
 
 namespace radl::ec2 {
 
-// The cheapest that fit, at most three: the dearer ones would be surprises. As spot where the node asks for
-// it, and with `spot.fallback = 'yes'` on demand behind that; by the survey's spot prices where there is one.
-// Invalid names the feature that no type has.
+// The cheapest types that fit, at most three, so that a fallback does not cost much more. Spot if the node
+// requests it, followed by on demand with `spot.fallback = 'yes'`; ordered by the survey's spot prices, if
+// any. Invalid names the feature that no type has.
 Result<std::vector<Offer>> offers_for(const CloudId& cloud, const ir::Node& node, const DesignInput& input);
 
 }  // namespace radl::ec2

@@ -1,4 +1,4 @@
-// Where in EC2 a network and a node go: VPC, subnet, zone, and what of it the file says. Pure.
+// The location of a network or node in EC2: VPC, subnet and zone, as far as the file names them. Pure.
 #pragma once
 
 #include <map>
@@ -10,34 +10,34 @@
 
 namespace radl::ec2 {
 
-// A network's provider_id: "vpc-1", "subnet-1", "vpc-1.subnet-2" (as the Infrastructure Manager writes it);
-// of several, 'eu-west-1/vpc-1, us-east-1/vpc-2', that of the region. Empty where the region's default VPC is
-// meant; a VPC that is only known by one of its subnets is called as that. Invalid: something else, or
-// nothing for this region.
+// Parses a network's provider_id: "vpc-1", "subnet-1", or "vpc-1.subnet-2" (the Infrastructure Manager's
+// form); of several, 'eu-west-1/vpc-1, us-east-1/vpc-2', the one for the region. Empty: the region's default
+// VPC. A VPC known only by a subnet is named by that subnet. Invalid: malformed, or no entry for this
+// region.
 struct NetworkPlace {
   std::string vpc, subnet;
 };
 Result<NetworkPlace> place_of(const ir::Network& network, const std::string& region);
 
-// The VPC of each network by its name: its own, or, where it names none, that of the networks that machines
-// of it are in as well. "": the default VPC.
+// The VPC of each network by name: its own or, if it names none, that of other networks of its machines. "":
+// the default VPC.
 using NetworkVpcs = std::map<std::string, std::string>;
 Result<NetworkVpcs> vpcs_of(const DesignInput& input, const std::string& region);
 
-// Of a node: by the first of its networks that says something; Invalid where two of them say different VPCs.
+// A node's location, by the first of its networks that names one. Invalid: two name different VPCs.
 struct NodePlace {
   std::string vpc, subnet;
-  // In the order in which they are tried; the region itself: any that is not named. Empty: any.
+  // In the order of attempts; the region itself means any zone not named. Empty: any.
   std::vector<std::string> zones;
-  // Of its networks, with their names: a machine has one interface.
+  // Subnets of further networks, with their names: a machine has only one interface.
   std::vector<std::string> subnets_unused;
   bool in_public_network = false;
 };
-// `vpcs`: what is known of all networks; by themselves some say nothing.
+// `vpcs`: VPCs of all networks; some networks name none themselves.
 Result<NodePlace> place_of(const ir::Node& node, const DesignInput& input, const CloudId& cloud,
                            const NetworkVpcs& vpcs = {});
 
-// "eu-west-1" of "eu-west-1b" and of itself, "us-west-2" of the local zone "us-west-2-lax-1a".
+// "eu-west-1" for "eu-west-1b" and for itself; "us-west-2" for the local zone "us-west-2-lax-1a".
 std::string region_of_zone(const std::string& zone);
 
 }  // namespace radl::ec2

@@ -1,6 +1,6 @@
-// Requests that one call can carry: what comes while a call is under way waits for its end and goes out in
-// the next one, all of it together. Alone, a request goes out at once. Those who came together are asked for
-// by tasks that soon have the next one: a call waits for as many as the last one had, for a moment at most.
+// Batches requests that one call can carry. Requests that arrive during a call wait and go out together in
+// the next one. A single request goes out immediately. Batched requests come from tasks that soon issue the
+// next one, so a call briefly waits for as many requests as the last one had.
 #pragma once
 
 #include <chrono>
@@ -17,18 +17,18 @@ namespace radl::ec2 {
 
 class Together {
  public:
-  // One call for all of them, made by one of those who wait.
+  // Makes one call for all of them, on the thread of one of the callers.
   using Send = std::function<Asked(const std::vector<std::string>& ids)>;
 
-  // `moment`: what a call waits at most for as many as the last one had; next to what a call takes it is
-  // little.
+  // `moment`: longest wait of a call for as many requests as the last one had; short compared to a
+  // call.
   explicit Together(std::chrono::milliseconds moment = std::chrono::milliseconds(10)) : moment_(moment) {}
 
-  // What came of the call that carried `id`; `most` ids in one. Where EC2 refuses it because of one of them,
-  // each is asked for by itself.
+  // Returns the outcome of the call that carried `id`; `most`: limit of IDs per call. If EC2 rejects a batch
+  // because of one ID, sends each ID separately.
   Asked ask(const std::string& id, size_t most, const Send& send);
 
-  // How many the next call has so far.
+  // Number of requests queued for the next call.
   size_t waiting();
 
  private:
@@ -41,8 +41,8 @@ class Together {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::shared_ptr<Batch> next_;
-  bool under_way_ = false;  // or waits for its company
-  size_t last_ = 0;         // how many the last call had
+  bool under_way_ = false;  // a call is running, or waits for more requests
+  size_t last_ = 0;         // size of the last batch
 };
 
 }  // namespace radl::ec2

@@ -1,6 +1,6 @@
-// What credentials for Google Cloud are good for: whose they are, the project's and the region's quotas, and
-// which permissions are there. Changes nothing.
-// Source: Compute Engine API reference, projects.get and regions.get; Cloud Resource Manager API v1,
+// Examines Google Cloud credentials: account, quotas of project and region,
+// and permissions. Read-only. Source: Compute Engine API reference,
+// projects.get and regions.get; Cloud Resource Manager API v1,
 // projects.testIamPermissions.
 #pragma once
 

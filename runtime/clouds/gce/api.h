@@ -1,4 +1,4 @@
-// Compute Engine as this cloud calls it, and requests by what came of them (runtime/clouds/cloud.h, Asked).
+// Calls to Compute Engine by this cloud, and the outcome of requests (runtime/clouds/cloud.h, Asked).
 #pragma once
 
 #include <functional>
@@ -21,46 +21,46 @@ using json::member;
 using json::number_of;
 using json::text_of;
 
-// What decides which firewall rules apply to a machine.
+// The facts that decide which firewall rules apply to a machine.
 struct Exposed {
   std::vector<std::string> networks;  // of each interface: "projects/p/global/networks/n"
   std::vector<std::string> tags, accounts;
 };
 
-// What every call is given.
+// The arguments of every call.
 struct Asking {
   const Context& context;
   google::Service& service;
   Memory& memory;
   const CloudId& cloud;
   const std::string project;
-  // The address that this computer is seen under from outside, as a CIDR.
+  // This computer's public address, as a CIDR.
   const std::function<Result<std::string>(const Stop&)>& caller;
-  std::map<std::string, Exposed> machines = {};  // by id: those that this call has looked at
+  std::map<std::string, Exposed> machines = {};  // machines inspected by this call, by ID
   std::string root() const { return "projects/" + project + "/"; }
 };
 
-// What came of a request that changes something.
+// The outcome of a request that changes something.
 struct Posted {
-  Asked asked;            // Accepted without an id
-  std::string operation;  // of what was accepted: "zones/z/operations/operation-1"
+  Asked asked;            // Accepted without an ID
+  std::string operation;  // if accepted: "zones/z/operations/operation-1"
   bool accepted() const { return asked.answer == Asked::Answer::Accepted; }
 };
 
-// `path` is behind the project: "zones/z/instances"; "" is the project itself. A request that arrives twice
-// does nothing more.
+// `path` follows the project: "zones/z/instances"; "" is the project itself. A repeated request has no
+// further effect.
 Posted post(Asking& call, const std::string& path, Json body, const std::string& method = "POST",
             Parameters query = {});
 Posted remove(Asking& call, const std::string& path);
 Result<Json> read(Asking& call, const std::string& path, const Parameters& query = {});
 
-// "zones/z/instances/n" of a URL of a resource; "" where it is none.
+// "zones/z/instances/n" from a resource's URL; "" if it is not one.
 std::string partial_of(const std::string& url);
 // "projects/p/global/images/n" of a URL.
 std::string project_path_of(const std::string& url);
-// Behind the last '/'.
+// The part after the last '/'.
 std::string last_part(const std::string& url);
-// A number that the API writes as a text ("int64"), or as a number.
+// A number that the API writes as a string ("int64") or as a number.
 double count_of(const Json& object, const std::string& name);
 
 }  // namespace radl::gce

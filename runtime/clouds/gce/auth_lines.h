@@ -1,4 +1,4 @@
-// Lines of type GCE of the Infrastructure Manager's auth file, as settings of Google Cloud.
+// Converts auth file lines of type GCE (Infrastructure Manager) to Google Cloud settings.
 #pragma once
 
 #include "common/google/settings.h"
@@ -6,8 +6,8 @@
 
 namespace radl {
 
-// `places`: region, zone and address of the API, which a line does not say. Auth: a value is missing, and
-// why; Invalid: the key is neither JSON nor PEM. Never with a value.
+// `places`: region, zone and API address, which lines do not contain. Auth: a value is missing; explains why.
+// Invalid: the key is neither JSON nor PEM. Errors never contain values.
 Result<google::Settings> google_settings(const AuthFile& file, const AuthLine& line, google::Settings places);
 
 }  // namespace radl

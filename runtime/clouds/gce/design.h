@@ -1,4 +1,4 @@
-// From nodes to what Compute Engine must make for them. Pure.
+// Maps nodes to the resources that Compute Engine must create. Pure.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace radl::gce {
 
 struct Place {
   CloudId cloud;
-  std::string zone;  // where nodes go that name none; "": any of the region
+  std::string zone;  // for nodes without one; "": any of the region
 };
 
 Status check_node(const Place& place, const ir::Node& node, const DesignInput& input);

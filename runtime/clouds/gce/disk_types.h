@@ -1,4 +1,4 @@
-// Which types of disks machines take. Pure.
+// The disk types that machines support. Pure.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 namespace radl::gce {
 
 const DiskRules& disk_rules();
-// Of a disk whose type nobody says: "": Compute Engine's own choice, pd-standard, where machines of the type
-// take that.
+// Default type of a disk. "": Compute Engine's own default, pd-standard, if the machine type supports
+// it.
 std::string usual_disk(const std::string& machine_type);
 
 }  // namespace radl::gce

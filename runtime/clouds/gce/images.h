@@ -1,4 +1,4 @@
-// Which image a machine starts from.
+// Selects the image that a machine boots.
 #pragma once
 
 #include <string>
@@ -7,16 +7,16 @@
 
 namespace radl::gce {
 
-// In specs: "projects/PROJECT/global/images/NAME", ".../images/family/NAME", or a name alone: of a family or
-// an image of the project that publishes it (debian-12: debian-cloud) or of one's own.
-// Of a node's disk.0.image.url (gce://REGION/IMAGE, where IMAGE may have slashes) or its disk.0.os.*.
-// `arm`: of images by disk.0.os.*, the one for arm64. Invalid: it is no image of Compute Engine.
+// The image text in specs: "projects/PROJECT/global/images/NAME", ".../images/family/NAME", or a plain name:
+// a family or image of its publisher's project (debian-12: debian-cloud) or of the user's. From a node's
+// disk.0.image.url (gce://REGION/IMAGE, where IMAGE may contain slashes) or disk.0.os.*. `arm`: selects arm64
+// for disk.0.os.*. Invalid: not a Compute Engine image.
 Result<std::string> image_wanted(const ir::Node& node, bool arm = false);
-// Whether Google's usual publishers have made it, as far as its name tells.
+// True if the name is that of an image by Google's usual publishers.
 bool is_published(const std::string& image);
-// The login that such images have by custom; any other may be named.
+// The conventional login of such images; any other name works too.
 std::string user_of_image(const std::string& image);
-// Of a spec's "image". NotFound: it is not there.
+// Looks up a spec's "image". NotFound: it does not exist.
 Result<Image> find_image(Asking& call, const std::string& image);
 
 }  // namespace radl::gce

@@ -1,4 +1,4 @@
-// What it takes to make a machine as its spec says.
+// Changes a machine to match its spec.
 #pragma once
 
 #include <functional>
@@ -7,9 +7,9 @@
 
 namespace radl::gce {
 
-// Sends one change: the action behind the machine's path, its body and more of the query.
+// Sends one change: the action after the machine's path, its body and further query parameters.
 using Send = std::function<Asked(const std::string& action, Json body, Parameters query)>;
-// The next of the changes that are to do; Accepted without `again`: there is none.
+// Sends the next necessary change. Accepted without `again`: no change is left.
 Asked change_instance(Asking& call, const Order& order, const InstanceNow& now, const Send& send);
 
 }  // namespace radl::gce

@@ -1,5 +1,5 @@
-// A type of resource of Compute Engine: what it is asked for with, how it is seen, and what a change of it
-// takes. One file each; gce_cloud.cc puts them together. Ids are paths behind the project:
+// A resource type of Compute Engine: how to create, inspect and change it. One file per type;
+// gce_cloud.cc combines them. IDs are paths after the project:
 // "zones/europe-west1-b/instances/NAME".
 #pragma once
 
@@ -25,34 +25,34 @@ class Kind {
   virtual bool has_labels() const { return false; }
 
   virtual Asked create(Asking& call, const Order& order) const;
-  virtual Asked update(Asking& call, const Order& order) const;              // Refused: it is never changed
-  virtual Asked power(Asking& call, const Order& order, Power power) const;  // Refused: it is not a machine
+  virtual Asked update(Asking& call, const Order& order) const;              // Refused: never changed
+  virtual Asked power(Asking& call, const Order& order, Power power) const;  // Refused: not a machine
   Asked destroy(Asking& call, const Order& order) const;
   Status look(Asking& call, const Wish& wish, std::vector<Seen>& seen) const;
   virtual Impact impact(const Json& before, const Json& after) const;  // Replace
 
-  // Cloud::marks_of(): what update() writes again.
+  // Cloud::marks_of(): what update() rewrites.
   virtual Json marks(const Context&, const Order&) const { return Json::object(); }
 
-  // "zones/z/instances" for an order or a cloud; the id of what an order makes.
+  // "zones/z/instances" for an order or a cloud; the ID of the resource that an order creates.
   std::string place(Asking& call, const Order& order) const;
   std::string id_of(Asking& call, const Order& order) const;
   bool has_id(const std::string& id) const;
 
  protected:
-  // What is asked for, but for name and description.
+  // The request body, without name and description.
   virtual Result<Json> body(Asking& call, const Order& order) const = 0;
-  // Sets phase, spec, attributes and detail of what is seen; false: it is as good as gone.
+  // Sets phase, spec, attributes and detail of an observed resource; false if it is practically gone.
   virtual bool fill(Asking& call, const Json& item, Seen& seen) const = 0;
-  // What may lack room: "n2-standard-2 in europe-west1-b"; "": nothing that another offer would help.
+  // What may lack capacity: "n2-standard-2 in europe-west1-b"; "" if another offer would not help.
   virtual std::string room(const Order&) const { return ""; }
 
-  // Operations::earlier_change() as it stands now.
+  // Operations::earlier_change(), refreshed.
   std::optional<Asked> earlier_change(Asking& call, const Order& order) const;
-  // Sends a change of what there is; Accepted is `again`: more may be to do when it is done.
+  // Sends a change to an existing resource. Accepted has `again`, since more changes may follow.
   Asked change(Asking& call, const Order& order, const std::string& action, Json body,
                const std::string& method = "POST", Parameters query = {}) const;
-  // Of something that belongs to it: `path` is the other's.
+  // Same for a related resource with this `path`.
   Asked change_other(Asking& call, const Order& order, const std::string& path, Json body,
                      const std::string& method, Parameters query = {}) const;
 };
@@ -66,10 +66,10 @@ std::unique_ptr<Kind> make_disk();
 std::unique_ptr<Kind> make_placement();
 std::unique_ptr<Kind> make_instance();
 
-// The id of what a spec's field names by its address; Invalid: it is not there.
+// The ID of the resource that a spec field names by address. Invalid: it does not exist.
 Result<std::string> id_of_reference(const Order& order, const std::string& address);
-// The path of the network that a spec's field means: {"made": address}, {"provider": name} or {}: the
-// project's default one.
+// The path of the network in a spec field: {"made": address}, {"provider": name}, or {} for the project's
+// default.
 Result<std::string> network_path(Asking& call, const Order& order, const Json& wanted);
 
 }  // namespace radl::gce

@@ -1,5 +1,5 @@
-// Marks (runtime/clouds/marks.h) as Compute Engine keeps them: the whole mark is in the description, and
-// labels are for people and bills.
+// Marks (runtime/clouds/marks.h) in Compute Engine: the description holds the complete mark; labels are for
+// people and bills.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -15,18 +15,18 @@ std::string tag_of(const Context& context, const CloudId& cloud, const std::stri
 // "radlc TOKEN INFRASTRUCTURE ADDRESS"
 std::string to_line(const Context& context, const Order& order);
 Mark from_line(const std::string& line);
-// Of a resource as the API shows it; none where it was released.
+// The mark of a resource as shown by the API; empty if it was released.
 Mark mark_in(const Json& item);
 
 inline constexpr const char* kInfrastructureLabel = "radlc-infrastructure";
 inline constexpr const char* kAddressLabel = "radlc-address";
-inline constexpr const char* kReleasedLabel = "radlc-released";  // radlc has let go of it
+inline constexpr const char* kReleasedLabel = "radlc-released";  // marks a released resource
 
-// {"radlc-infrastructure": .., "radlc-address": ..}: of lower-case letters, digits, '-' and '_'.
+// {"radlc-infrastructure": .., "radlc-address": ..}, in lower-case letters, digits, '-' and '_'.
 Json labels_for(const Context& context, const Order& order);
-// Those that are the user's own.
+// The user's own labels.
 Json own_labels(const Json& labels);
-// Whether a label may be so; for keys and values.
+// True if the text is valid as a label's key or value.
 bool is_label(std::string_view text, bool key);
 
 }  // namespace radl::gce

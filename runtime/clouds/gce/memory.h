@@ -1,4 +1,4 @@
-// What this cloud need not ask twice (runtime/clouds/memory.h), and the operations that it has begun.
+// Cached data of this cloud (runtime/clouds/memory.h), and the operations it has started.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@ struct Image {
   std::string path;  // "projects/debian-cloud/global/images/debian-12-bookworm-v20250101"
   std::string name, family;
   double disk_gib = 0;
-  std::string architecture;  // "X86_64", "ARM64"; "": not said
+  std::string architecture;  // "X86_64", "ARM64"; "": unknown
 };
 
 class Memory : public CloudMemory {

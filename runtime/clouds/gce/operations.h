@@ -1,4 +1,4 @@
-// How the operations of Compute Engine stand (runtime/clouds/operations.h).
+// Polls operations of Compute Engine (runtime/clouds/operations.h).
 #pragma once
 
 #include "runtime/clouds/operations.h"
@@ -7,7 +7,7 @@ namespace radl::gce {
 
 struct Asking;
 
-// Asks for those that `wanted` takes, in few calls.
+// Polls the operations selected by `wanted`, in few calls.
 Status poll_operations(Asking& call, const Operations::Wanted& wanted);
 
 }  // namespace radl::gce

@@ -1,4 +1,4 @@
-// What a region has on offer now: for `radlc plan --refresh`.
+// What a region currently offers, for `radlc plan --refresh`.
 #pragma once
 
 #include "runtime/clouds/gce/api.h"
@@ -6,13 +6,13 @@
 
 namespace radl::gce {
 
-// {"project", "zones": [..], "images": {wanted: path}}, and what machine_quotas.h reads: quotas of the region
-// and those of the project that count all regions. NotFound: an image is not there.
+// {"project", "zones": [..], "images": {wanted: path}}, and the data for machine_quotas.h: quotas of the
+// region, and project quotas that count all regions. NotFound: an image does not exist.
 Result<Json> take_survey(Asking& call, const ir::Program& program);
 
-// By their metrics (cloud.google.com/compute/resource-usage): INSTANCES; CPUS, or those of the type's family;
-// graphics processors by model; of spot machines the PREEMPTIBLE_ ones where the project was given any. The
-// survey outlives the answer.
+// By metric (cloud.google.com/compute/resource-usage): INSTANCES; CPUS, or those of the type's family; GPUs
+// by model; for spot machines the PREEMPTIBLE_ metrics, if the project has any. The survey must outlive the
+// result.
 QuotasTaken quotas_taken(const Survey& survey);
 
 }  // namespace radl::gce

@@ -1,11 +1,11 @@
-// What existing machines are for the plan. Pure.
+// Maps nodes to existing machines, for the plan. Pure.
 #pragma once
 
 #include "runtime/clouds/cloud.h"
 
 namespace radl::hosts {
 
-// Invalid names the feature that cannot be had; with a survey, also what the machine is not.
+// Invalid names the feature that is unavailable; with a survey, also what the machine lacks.
 Status can_be_had(const ir::Node& node, const DesignInput& input);
 Result<Design> design_hosts(const CloudId& cloud, const DesignInput& input);
 Impact impact_of(const std::string& type, const Json& before, const Json& after);

@@ -1,4 +1,4 @@
-// Which machine a node is: ssh://[USER@]NAME[:PORT], NAME an address or a name of ~/.ssh/config.
+// The machine of a node: ssh://[USER@]NAME[:PORT], where NAME is an address or a name of ~/.ssh/config.
 #pragma once
 
 #include <string>
@@ -9,20 +9,20 @@
 namespace radl::hosts {
 
 struct Machine {
-  std::string user;  // empty: as ~/.ssh/config says
+  std::string user;  // empty: from ~/.ssh/config
   std::string host;
-  int port = 0;  // 0: as ~/.ssh/config says
+  int port = 0;  // 0: from ~/.ssh/config
 
-  std::string text() const;       // "ssh://user@gpu1:2222": its id
-  std::string name() const;       // "gpu1", "gpu1:2222": for people
-  std::string ssh_words() const;  // "-p 2222 user@gpu1": what a user gives to ssh
+  std::string text() const;       // "ssh://user@gpu1:2222": its ID
+  std::string name() const;       // "gpu1", "gpu1:2222": for display
+  std::string ssh_words() const;  // "-p 2222 user@gpu1": arguments for ssh
 };
 
-// Invalid: it is no such address, or holds what a shell or a configuration file would understand.
+// Invalid: malformed, or contains characters with a meaning in shells or configuration files.
 Result<Machine> parse_machine(const std::string& text);
 
-// `disk.0.image.url`, of a list that of the node's ordinal; otherwise `net_interface.0.ip`. The login's name
-// may be `disk.0.os.credentials.username` too. Invalid names the feature.
+// From `disk.0.image.url` (of a list, by the node's ordinal), else `net_interface.0.ip`. The login may also
+// come from `disk.0.os.credentials.username`. Invalid names the feature.
 Result<Machine> machine_of(const ir::Node& node);
 bool names_a_machine(const ir::Node& node);  // by an address of that form
 

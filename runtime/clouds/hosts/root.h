@@ -1,4 +1,4 @@
-// How the user of a machine becomes root on it.
+// How a machine's user becomes root.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace radl::hosts {
 
-// What sudo asks the machine's user for; empty: nothing is known.
+// The user's sudo password for the machine; empty: unknown.
 std::string sudo_password_of(const Context& context, const Record& record);
 
-// Auth: the password that was given for sudo is another one. Whoever has no sudo at all may still do without
-// root: that is said in a line.
+// Auth: the given sudo password is wrong. Users without sudo may still work without root, which is reported
+// in a line.
 Status can_become_root(const Context& context, const Record& record, const Json& facts, Remote& users);
 
 }  // namespace radl::hosts

@@ -1,4 +1,4 @@
-// How what is there of an infrastructure's machines is shown.
+// Describes the observed machines of an infrastructure.
 #pragma once
 
 #include <optional>
@@ -13,9 +13,9 @@ namespace radl::hosts {
 // "worker[0] (gpu1)".
 std::string who(const std::string& address, const Machine& machine);
 
-// A machine that carries our marker; `by_key`: our key is accepted there.
+// A machine with radlc's marker; `by_key`: it accepts radlc's key.
 Seen host_seen(const Context& context, const Record& record, const Visit& visit, bool by_key);
-// `record` is null where there is none.
+// `record` is null if there is none.
 Result<std::optional<Seen>> key_seen(const Context& context, const Record* record);
 
 }  // namespace radl::hosts

@@ -1,5 +1,5 @@
-// How a machine is reached: its name as OpenSSH resolves it (ssh -G: ~/.ssh/config, jump hosts), and the host
-// key that the user's known_hosts holds. Nobody's key is accepted on sight.
+// How a machine is reached: its name as resolved by OpenSSH (ssh -G: ~/.ssh/config, jump hosts), and its host
+// key from the user's known_hosts. Unknown host keys are never accepted.
 #pragma once
 
 #include <memory>
@@ -14,32 +14,32 @@
 namespace radl::hosts {
 
 struct Way {
-  std::string host;  // behind a jump host: the name as it was written, which `ssh_config` explains
+  std::string host;  // behind a jump host: the name as written, resolved by `ssh_config`
   int port = 22;
   std::string user;
   std::string host_key;    // OpenSSH public key line
   std::string ssh_config;  // set behind a jump host (ProxyJump, ProxyCommand)
 };
 
-// Asks no network. Invalid: OpenSSH cannot read its configuration. Auth: the host key is not known.
+// Offline. Invalid: OpenSSH cannot read its configuration. Auth: unknown host key.
 Result<Way> find_way(const Environment& environment, const Machine& machine, const std::string& ssh_config,
                      const Stop& stop);
 
-// With the infrastructure's own key.
+// Uses the infrastructure's own key.
 ssh::Target own_target(const Environment& environment, const Way& way, const std::string& key_file);
 
-// What a user has to log in with, besides the keys, agent and configuration of OpenSSH.
+// Login credentials of a user, besides OpenSSH's keys, agent and configuration.
 struct Credentials {
   std::string password, private_key;
   bool none() const { return password.empty() && private_key.empty(); }
 };
-// {"password": {"$secret": NAME}, "private_key": ...}: their values. NotFound names one that nobody gave.
+// Resolves {"password": {"$secret": NAME}, "private_key": ...}. NotFound names a missing secret.
 Result<Credentials> credentials_of(const nlohmann::json& references, const ir::Secrets* secrets);
 
-// A connection as the user would make it; what it needs of files is gone with it.
+// A connection as the user would make it. Removes the files it needs on destruction.
 class UserLogin {
  public:
-  // `folder` is private. Unsupported: a password behind a jump host.
+  // `folder` must be private. Unsupported: a password with a jump host.
   static Result<std::unique_ptr<UserLogin>> make(const Environment& environment, const Machine& machine,
                                                  const Way& way, const Credentials& credentials,
                                                  const std::string& ssh_config, const std::string& folder);

@@ -1,4 +1,4 @@
-// Which kind of isolation and network an infrastructure's nodes have, and the network that they share.
+// The isolation and network kind of an infrastructure's nodes, and their shared network.
 #pragma once
 
 #include <set>
@@ -11,26 +11,26 @@
 
 namespace radl::local {
 
-// One thread at a time.
+// Not thread-safe.
 class CommonNetwork {
  public:
   explicit CommonNetwork(Options options) : options_(std::move(options)) {}
 
-  // Whether new nodes are isolated; Unsupported where they must be and cannot.
+  // Whether new nodes are isolated. Unsupported: they must be but cannot.
   Result<bool> isolated(const Context& context);
-  // The network that all nodes of the infrastructure are in; it is there when this returns.
+  // Creates the infrastructure's shared network if missing, and returns it.
   Result<Network> join(const Context& context);
-  // Ends it where neither a node nor a network's record is left, apart from the one of the id `but`.
+  // Removes it if no node or network record is left, except the one with ID `but`.
   Status leave(const Context& context, const std::string& but = {});
 
  private:
-  // The kind of network for an infrastructure that has none yet.
+  // Chooses the network kind for an infrastructure without one.
   Result<Network> choose(const Context& context);
   void say_once(const Context& context, const std::string& line);
 
   Options options_;
   std::set<std::string> said_;
-  std::set<std::string> raised_;  // networks that this process has seen to
+  std::set<std::string> raised_;  // networks that this process has ensured
 };
 
 }  // namespace radl::local

@@ -1,4 +1,4 @@
-// The GPUs of this computer, which all of its nodes see.
+// The GPUs of this computer, visible to all its nodes.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,15 +11,15 @@
 
 namespace radl::local {
 
-// As `nvidia-smi` shows them, by the names of runtime/clouds/machine_facts.h: {gpu_count, gpu_memory_bytes,
-// gpu_vendor, gpu_model}. Where there are none: {gpu_count: 0} and, where nvidia-smi is there, what it says
-// as "trouble". Waits for nvidia-smi, 20 seconds at most, or until `stop`.
+// The GPUs shown by `nvidia-smi`, in the format of runtime/clouds/machine_facts.h: {gpu_count,
+// gpu_memory_bytes, gpu_vendor, gpu_model}. Without GPUs: {gpu_count: 0} plus, if nvidia-smi failed, its
+// message as "trouble". Waits up to 20 seconds for nvidia-smi, or until `stop`.
 nlohmann::json gpus_of_this_computer(const Environment& environment, const Stop& stop);
-// The same of what nvidia-smi has answered: a line "MEBIBYTES, NAME" for each.
+// Same from the output of nvidia-smi: a line "MEBIBYTES, NAME" per GPU.
 nlohmann::json gpus_in(const std::string& answer);
 
 bool asks_for_gpus(const ir::Node& node);
-// Invalid: they are not what the node asks for.
+// Invalid: they do not meet the node's requirements.
 Status check_gpus(const ir::Node& node, const nlohmann::json& gpus);
 
 }  // namespace radl::local

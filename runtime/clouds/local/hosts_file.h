@@ -1,4 +1,4 @@
-// The names of an infrastructure's nodes, in the /etc/hosts of each node that has a file system of its own.
+// Writes the names of an infrastructure's nodes to /etc/hosts of each node that has its own file system.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace radl::local {
 
-// "10.1.2.3 front.example.org front", each node's all names.
+// "10.1.2.3 front.example.org front", with all names of each node.
 std::string host_lines(const std::vector<Record>& nodes);
-// `text` with the block of our lines in place of the one that it has, or at its end.
+// Returns `text` with radlc's block replaced, or appended if missing.
 std::string with_block(const std::string& text, const std::string& lines);
-// Below `root`, another file system's top: links in it lead nowhere else. True: it has the lines now. False:
-// it is this computer's own file system, and nothing was done; so the root of a node's process is until its
-// view is all there.
+// Updates the file below `root`, the top of another file system; links in it cannot lead outside. True: it
+// has the lines. False: `root` is this computer's own file system, as it is for a node's process until its
+// view is complete; nothing was done.
 Result<bool> update_hosts_file(const std::string& root, const std::string& lines);
 
 }  // namespace radl::local

@@ -1,4 +1,4 @@
-// A file system view, hostname and process tree of its own for a node: root and Linux namespaces.
+// Isolates a node: own file system view, hostname and process tree. Needs root and Linux namespaces.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace radl::local {
 
-// Empty when nodes below the context's work folder can be isolated; else why not, in one line. Tried for
-// real, once in a run, for 5 s at most. Once its stop is asked the answer means nothing, and is not kept.
+// Empty if nodes below the context's work folder can be isolated; else the reason in one line. Really tries
+// it, once per run, for at most 5 s. If its stop is requested, the result is meaningless and not cached.
 std::string why_not_isolated(const Context& context);
 
-// etc/boot: run by `unshare`, it builds the view and becomes the server.
+// Writes etc/boot, which `unshare` runs: it builds the view and becomes the server.
 Status write_boot_script(const NodeDirectory& node, const Record& record, const Environment& environment);
 
 }  // namespace radl::local

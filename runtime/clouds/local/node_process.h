@@ -1,4 +1,4 @@
-// The processes of a node: started, recognised, ended to the last.
+// The processes of a node: starts, identifies and ends all of them.
 #pragma once
 
 #include <vector>
@@ -8,22 +8,22 @@
 
 namespace radl::local {
 
-// Starts the server and waits until it answers; tries another port when its own is taken (and saves the
-// record).
+// Starts the server and waits until it responds. If its port is taken, tries another and saves the
+// record.
 Status start_node(const NodeDirectory& node, Record& record, const Context& context);
 
-// True when the process that was started is still the one (id and start time).
+// True if the started process still runs (same ID and start time).
 bool node_runs(const NodeDirectory& node);
 
-// The process in the namespaces of a node that is isolated and runs: /proc/<id>/root is its file system. 0:
+// The process inside the namespaces of an isolated, running node: /proc/<id>/root is its file system. 0:
 // none.
 int inner_process(const NodeDirectory& node);
 
-// Every process that belongs to the node: its server, what descends from it, and whatever else carries its
+// Every process of the node: its server, the server's descendants, and all others that carry its
 // mark.
 std::vector<int> processes_of(const NodeDirectory& node);
 
-// Ends all of them and sees that they are gone; Retry names those that would not go.
+// Ends all of them and verifies it. Retry names those that remain.
 Status end_processes(const NodeDirectory& node);
 
 }  // namespace radl::local

@@ -1,6 +1,6 @@
-// Records of what nodes share: the infrastructure's key, and the networks that the program names.
+// Records of what nodes share: the infrastructure's key, and the program's networks.
 //
-//   <work>/shared/<id>.json      written before anything of it is made, removed after the last of it
+//   <work>/shared/<id>.json      written before creation starts, removed after everything is deleted
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -14,7 +14,7 @@ namespace radl::local {
 inline constexpr const char* kKeyId = "key";
 
 struct SharedRecord {
-  std::string id;  // kKeyId, or of a network: node_id(address, token)
+  std::string id;  // kKeyId, or for a network: node_id(address, token)
   std::string type, address, token;
   nlohmann::json spec = nlohmann::json::object();
 };

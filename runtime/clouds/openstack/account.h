@@ -1,5 +1,5 @@
-// What credentials for OpenStack are good for: whose they are, which quotas hold, and which calls are
-// allowed. Changes nothing.
+// Examines OpenStack credentials: account, quotas, and permitted calls.
+// Read-only.
 #pragma once
 
 #include "common/openstack/session.h"

@@ -1,4 +1,4 @@
-// The services as this cloud calls them, and requests by what came of them (runtime/clouds/cloud.h, Asked).
+// Service calls by this cloud, and the outcome of requests (runtime/clouds/cloud.h, Asked).
 #pragma once
 
 #include <functional>
@@ -11,12 +11,12 @@
 
 namespace radl::openstack {
 
-// What came of a request that changes something.
+// The outcome of a request that changes something.
 struct Posted {
-  Asked asked;  // Accepted without an id
+  Asked asked;  // Accepted without an ID
   Json answer;
-  int http_status = 0;  // of what was not accepted; 0: no answer
-  std::string message;  // the service's, of what was not accepted
+  int http_status = 0;  // if not accepted; 0: no response
+  std::string message;  // the service's message if not accepted
   bool accepted() const { return asked.answer == Asked::Answer::Accepted; }
 };
 
@@ -26,16 +26,16 @@ struct Services {
   Service compute, network, image, volume;
 };
 
-// `again_is_harmless`: the same request a second time changes nothing more.
+// `again_is_harmless`: repeating the request has no further effect.
 Posted post(Service& service, const Context& context, const std::string& path, Json body,
             bool again_is_harmless, const std::string& method = "POST");
 Posted remove(Service& service, const Context& context, const std::string& path);
 Result<Json> read(Service& service, const Context& context, const std::string& path,
                   const Parameters& query = {});
 
-// The answer to a request to remove what is there no more.
+// Interprets the response to a removal; a missing resource counts as removed.
 Asked gone_or(Posted posted);
-// With the id where it was accepted.
+// Adds the ID if accepted.
 Asked with_id(Posted posted, const std::string& id);
 
 }  // namespace radl::openstack

@@ -1,5 +1,5 @@
-// OpenStack's services know no token by which a request is known again. So a request to make something is
-// sent once for each token: another one with the same token waits for it, and gets what it got.
+// OpenStack's services have no idempotency tokens. So each token's creation is requested once; a concurrent
+// request with the same token waits and gets the same result.
 #pragma once
 
 #include <chrono>
@@ -18,13 +18,13 @@ class Creations {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // `create` asks; `find` looks by the token for what an earlier request may have made. A request that was
-  // refused may be sent again; one whose answer was lost is looked for, and sent again only when the cloud
-  // has settled and shows nothing.
+  // `create` sends the request; `find` looks up the token, for what an earlier request may have created. A
+  // rejected request may be repeated. If a response was lost, looks for the resource, and repeats the request
+  // only after the cloud has settled without showing it.
   Asked once(const std::string& token, std::chrono::milliseconds settles_after,
              const std::function<Asked()>& create,
              const std::function<Result<std::optional<std::string>>()>& find);
-  // What was made for the token is to go: a later request for it makes something anew.
+  // The resource of a token is being removed: a later request for the token creates a new one.
   void forget(const std::string& id);
 
  private:

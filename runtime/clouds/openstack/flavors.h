@@ -1,5 +1,5 @@
-// Flavors: what a cloud's machines may be like. Each cloud has its own, so the file's features are kept as
-// they are in the spec, and the flavor is chosen when a machine is made.
+// Flavors: the machine types of a cloud. Each cloud defines its own, so the spec keeps the file's
+// requirements, and the flavor is chosen when a machine is created.
 #pragma once
 
 #include <vector>
@@ -8,35 +8,35 @@
 
 namespace radl::openstack {
 
-// The features that choose a flavor, as a spec has them: {"cpu.count": {"min": 2}, ..}; and back.
+// Converts between the features that choose a flavor and their form in a spec: {"cpu.count": {"min": 2}, ..}.
 Json flavor_wanted(const ir::Node& node);
 ir::Node node_of_wish(const std::string& address, const Json& wanted);
-// What an order's "flavor" and "arch" ask for.
+// The request in an order's "flavor" and "arch".
 ir::Node wish_of(const Order& order);
 
-// One of Nova's list, with what its extra specs say of graphics processors.
+// Parses an entry of Nova's list, with the GPUs in its extra specs.
 Flavor flavor_in(const Json& item);
-// As a survey keeps it, and back.
+// Conversion to and from the form in a survey.
 Json to_json(const Flavor& flavor);
 Flavor flavor_from_json(const Json& json);
-// Whether an image for that architecture ("": it says none) may start on it. A flavor that names no
-// architecture leaves the host to the scheduler.
+// True if an image of that architecture ("": unknown) may boot on it. For a flavor without an architecture,
+// the scheduler chooses the host.
 bool may_boot(const Flavor& flavor, const std::string& architecture);
 
-// Those that fit, the smallest first: without graphics processors where none are asked for, then by cores,
-// memory, disk and name. Invalid names the feature that none has.
+// The flavors that fit, smallest first: without GPUs unless requested, then by cores, memory, disk and name.
+// Invalid names the feature that none has.
 Result<std::vector<const Flavor*>> fitting_flavors(const ir::Node& node, const std::vector<Flavor>& flavors,
                                                    const std::string& cloud);
 
-// All that the project may use; asked once.
+// All flavors available to the project; fetched once.
 Result<std::vector<Flavor>> flavors_there(Asking& call);
-// The one for a spec: its "type" by name or id, else the smallest that fits its "flavor" and, where that is
-// said, has room for the image.
+// The flavor for a spec: its "type" by name or ID, else the smallest that fits its "flavor" and, if known,
+// has room for the image.
 Result<Flavor> flavor_for(Asking& call, const Order& order, const Image* image = nullptr);
 
-// Of flavors that fit, the smallest that an image of these needs starts on, with a root disk of `root_gib`
-// (0: the flavor's own); else the smallest with its memory, whose root disk is to be a volume; nullptr: there
-// is none.
+// The smallest fitting flavor on which an image with these requirements boots, with a root disk of `root_gib`
+// (0: the flavor's own). Else the smallest with enough memory, whose root disk must then be a volume.
+// nullptr: none.
 const Flavor* first_for(const std::vector<const Flavor*>& fit, const Image& image, double root_gib);
 
 }  // namespace radl::openstack

@@ -1,4 +1,4 @@
-// Inbound rules (runtime/clouds/port_rules.h) as Neutron has them.
+// Converts inbound rules (runtime/clouds/port_rules.h) to and from Neutron's API.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace radl::openstack {
 
 struct Asking;  // runtime/clouds/openstack/kind.h
 
-// What is written on the rule for the computer that runs radlc, whose address may change.
+// Description of the rule for the computer that runs radlc, whose address may change.
 inline constexpr const char* kThisComputer = "radlc: this computer";
 
 struct GroupRule {
@@ -20,13 +20,13 @@ struct GroupRule {
   bool of_this_computer = false;
 };
 
-// Those of a list "security_group_rules" in one direction: "ingress", "egress".
+// The rules of a list "security_group_rules" in one direction: "ingress", "egress".
 std::vector<GroupRule> rules_in(const Json& list, const char* direction);
-// The body of a request for one.
+// The body of the request that creates a rule.
 Json rule_body(const InboundRule& rule, const std::string& group, const char* direction,
                bool of_this_computer);
 
-// Invalid: a group is called so that neither `token` has made nor, where that is empty, this infrastructure.
+// Invalid: such a group exists, but not by `token` nor, if that is empty, of this infrastructure.
 Status is_new_group(Asking& call, const std::string& name, const std::string& token);
 
 }  // namespace radl::openstack

@@ -1,4 +1,4 @@
-// Which image a machine starts from.
+// Selects the image that a machine boots.
 #pragma once
 
 #include <string>
@@ -7,26 +7,26 @@
 
 namespace radl::openstack {
 
-// In specs: an id or a name of Glance's, "system:debian:12" for the newest of a distribution, an
-// "egi://SITE/NAME?VO" of EGI's, or "volume:NAME" for a volume that is there already.
+// The image text in specs: an ID or name of Glance, "system:debian:12" for the newest of a distribution,
+// EGI's "egi://SITE/NAME?VO", or "volume:NAME" for an existing volume.
 struct ImageWanted {
   std::string text;
-  std::string host;  // of Keystone, that an ost:// URL names; empty: none
-  std::string site;  // of EGI's, that an egi:// or appdb:// URL names; empty: none
+  std::string host;  // Keystone's host in an ost:// URL; empty: none
+  std::string site;  // EGI site in an egi:// or appdb:// URL; empty: none
 };
-// What a node's disk.0.image.url (ost://HOST[:PORT]/[image/]ID-OR-NAME, ost://HOST/volume/.., egi://.., a
-// bare id) or its disk.0.os.* ask for; Debian 12 where nothing is said. Invalid: no image of OpenStack.
+// The image requested by disk.0.image.url (ost://HOST[:PORT]/[image/]ID-OR-NAME, ost://HOST/volume/..,
+// egi://.., or an ID) or disk.0.os.*; default Debian 12. Invalid: not an OpenStack image.
 Result<ImageWanted> image_wanted(const ir::Node& node);
-// Of several URLs the first that is of `host` and of `site` ("": any), else the first; of several volumes the
-// one in the node's own place.
+// Of several URLs, the first for `host` and `site` ("": any), else the first; of several volumes, the one at
+// the node's own position.
 Result<ImageWanted> image_wanted(const ir::Node& node, const std::string& host, const std::string& site);
 
 bool names_volume(const std::string& image);
 
-// The login of images that are made with one.
+// The default login of an image.
 std::string user_of_image(const std::string& name);
 
-// `http`: for EGI's information, where the text is a URL of its.
+// `http`: for EGI's information service, if the text is an EGI URL.
 Result<Image> find_image(Asking& call, const std::string& text);
 
 }  // namespace radl::openstack

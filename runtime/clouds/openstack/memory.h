@@ -1,5 +1,5 @@
-// What this cloud need not ask twice (runtime/clouds/memory.h): images, flavors, networks, and what earlier
-// requests with the same token came to.
+// Cached data of this cloud (runtime/clouds/memory.h): images, flavors, networks, and the results of earlier
+// requests with the same token.
 #pragma once
 
 #include <functional>
@@ -19,21 +19,21 @@ inline constexpr double kMiB = 1024.0 * 1024, kGiB = 1024 * kMiB;
 
 struct Image {
   std::string id, name, user, system;  // login, "debian 12"
-  std::string architecture;            // "x86_64", "aarch64"; "": not said
+  std::string architecture;            // "x86_64", "aarch64"; "": unknown
   double min_disk_gib = 0, min_memory_bytes = 0;
-  bool is_volume = false;  // one that is there already, from which the machine starts
+  bool is_volume = false;  // an existing volume from which the machine boots
 };
 
 struct Flavor {
   std::string id;
   double disk_gib = 0;
-  InstanceType type;  // name, cores, memory, graphics processors
+  InstanceType type;  // name, cores, memory, GPUs
 };
 
 struct NetworkNow {
   std::string id, name, project;
   bool external = false, shared = false, of_radlc = false, only_ipv6 = false;
-  bool takes_groups = true;  // false: its ports have no port security, and so no security groups
+  bool takes_groups = true;  // false: its ports have no port security, hence no security groups
   std::vector<std::string> subnets;
 };
 
@@ -44,7 +44,7 @@ class Memory : public CloudMemory {
   Known<std::vector<NetworkNow>> networks;
   Creations creations;
 
-  // Flavors that no host of a zone ("": of any) had room for: others that fit come before them.
+  // Flavors for which no host of a zone ("": any) had capacity; other fitting ones are tried first.
   void note_full(const std::string& flavor, const std::string& zone) {
     std::lock_guard guard(mutex_);
     full_.emplace(flavor, zone);
@@ -54,8 +54,8 @@ class Memory : public CloudMemory {
     return full_.count({flavor, zone}) > 0;
   }
 
-  // Ranges of networks that are made at the same time: no two choose the same. `choose` is given what was
-  // chosen before; "" chooses none.
+  // Serializes the choice of ranges for concurrently created networks, so that all differ. `choose` receives
+  // the earlier choices; "" chooses none.
   std::string choose_range(const std::function<std::string(const std::set<std::string>& chosen)>& choose) {
     std::lock_guard guard(mutex_);
     std::string range = choose(chosen_ranges_);

@@ -1,4 +1,4 @@
-// The networks that there are: which of them a file means.
+// The existing networks, and which of them a file means.
 #pragma once
 
 #include <string>
@@ -8,22 +8,22 @@
 
 namespace radl::openstack {
 
-// All that the project can see; asked once.
+// All networks visible to the project; fetched once.
 Result<std::vector<NetworkNow>> networks_there(Asking& call);
 
-// The network of this name or id. NotFound names what there is.
+// The network of this name or ID. NotFound lists the existing ones.
 Result<NetworkNow> network_named(Asking& call, const std::string& name);
-// Invalid: machines in it would have no address that radlc reaches.
+// Invalid: machines in it would have no address that radlc can reach.
 Status has_ipv4(const NetworkNow& network);
-// The one that machines are in where the file names none: the project's only one of its own, else the only
-// one that is shared. Invalid: there is none, or more than one.
+// The default network of machines: the project's only own one, else the only shared one. Invalid: there is
+// none, or several.
 Result<NetworkNow> default_network(Asking& call);
-// Where floating addresses come from: the network of that name, or the only external one.
+// The source of floating addresses: the network of that name, or the only external one.
 Result<NetworkNow> external_network(Asking& call, const std::string& name);
 
-// A floating address that the project has already. NotFound names those that it has.
+// An existing floating address of the project. NotFound lists them.
 struct FloatingNow {
-  std::string id, address, port, server;  // "": it is free
+  std::string id, address, port, server;  // "": unused
   std::string holder() const { return server.empty() ? "port " + port : "server " + server; }
 };
 Result<FloatingNow> floating_address(Asking& call, const std::string& address);

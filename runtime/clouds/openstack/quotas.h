@@ -1,4 +1,4 @@
-// How much a project may have, and how much of it a design needs.
+// A project's quotas, and a design's need.
 #pragma once
 
 #include <set>
@@ -9,18 +9,18 @@
 
 namespace radl::openstack {
 
-// What of the project's machines is this infrastructure's own.
+// This infrastructure's share of the project's machines.
 struct Ours {
   double cores = 0, memory_mib = 0;
   std::set<std::string> servers;  // ids
 };
 Result<Ours> ours_of(Asking& call, const std::vector<Flavor>& flavors);
 
-// {name: {"limit", "used", "ours"}}; "ours": of what is used what this infrastructure has. -1 as a limit:
-// there is none. What a cloud does not tell is left out.
+// {name: {"limit", "used", "ours"}}; "ours": this infrastructure's share of "used". A limit of -1 means
+// unlimited. Omits what the cloud does not report.
 Result<Json> survey_quotas(Asking& call, const Ours& ours, const std::string& project);
 
-// Quota: the design needs more than a survey says that there is; names quota, limit and need.
+// Quota: the design needs more than the survey reports as available; names quota, limit and need.
 Status check_quotas(const DesignInput& input, const Design& design);
 
 std::vector<QuotaUse> quota_uses(const InstanceType& type, const Survey& survey);

@@ -1,5 +1,5 @@
-// Machines: what Nova is given for a spec, and what Nova and Neutron tell of one. Internal to this folder;
-// server.cc asks.
+// Machines: builds Nova's request from a spec, and parses the descriptions by Nova and Neutron. Internal to
+// this folder; server.cc sends the requests.
 #pragma once
 
 #include <map>
@@ -11,13 +11,13 @@
 
 namespace radl::openstack {
 
-// The body of POST /servers. Asks for image, flavor and networks where they are not known. Invalid and
-// NotFound name what cannot be had.
+// The body of POST /servers. Looks up image, flavor and networks unless cached. Invalid and NotFound name
+// what is unavailable.
 Result<Json> launch_of(Asking& call, const Order& order);
 
 struct PortNow {
   std::string id, network;
-  std::vector<std::string> addresses, groups;  // ids of groups, sorted
+  std::vector<std::string> addresses, groups;  // IDs of groups, sorted
   bool takes_groups = true;
 };
 
@@ -26,27 +26,27 @@ struct ServerNow {
   Json metadata = Json::object();
   std::vector<PortNow> ports;
   std::string floating_id, floating_ip;
-  std::vector<std::string> groups() const;  // of all of its ports, sorted, each once
+  std::vector<std::string> groups() const;  // of all its ports, sorted, without duplicates
 };
-// An element of /servers. `flavors`: for answers that name a flavor by its id alone.
+// Parses an element of /servers. `flavors`: for responses that contain only the flavor's ID.
 ServerNow server_in(const Json& item, const std::vector<Flavor>& flavors);
 PortNow port_in(const Json& item);
-// A port without port security lets everything through. How it came to that:
+// A port without port security allows all traffic. The cause:
 enum class Opened {
   No,         // it has port security
-  ByNetwork,  // its network has none
-  ByHand,     // somebody switched it off for this port
+  ByNetwork,  // the network has none
+  ByHand,     // someone disabled it for this port
 };
 Result<Opened> opened(Asking& call, const PortNow& port);
 // Adds ports and floating addresses to servers.
 Status add_addresses(Asking& call, std::vector<ServerNow>& servers);
 
-// Kind::marks(): also which volumes it was given, and whose addresses are public.
+// Kind::marks(), plus its volumes and the network of public addresses.
 Json server_marks(const Context& context, const Order& order);
 std::optional<Seen> seen_server(Asking& call, const ServerNow& now);
 ResourcePhase phase_of_server(const ServerNow& now);
 
-// What differs from the spec, one request after the other.
+// Applies the differences from the spec, one request at a time.
 Asked change_server(Asking& call, const Order& order, const ServerNow& now);
 Asked power_server(Asking& call, const Order& order, const ServerNow& now, Power power);
 

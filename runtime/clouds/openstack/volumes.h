@@ -1,4 +1,4 @@
-// Volumes that are there already and that a file names: disks to attach, or to start from.
+// Existing volumes named in a file: disks to attach or to boot from.
 #pragma once
 
 #include <string>
@@ -8,17 +8,17 @@
 namespace radl::openstack {
 
 struct VolumeThere {
-  std::string id, name, status, server;  // id of the machine that has it; "": none
+  std::string id, name, status, server;  // ID of the attached machine; "": none
   bool bootable = false;
-  Json image = Json::object();  // metadata of the image that it was made of
+  Json image = Json::object();  // metadata of its source image
 };
-// By its id, else by its name. NotFound names the near miss; Invalid: several are called so.
+// Looks up a volume by ID, else by name. NotFound suggests a similar one. Invalid: the name is ambiguous.
 Result<VolumeThere> volume_named(Asking& call, const std::string& text);
-// Retry: a machine that goes has it still. Invalid: another machine has it.
+// Retry: a machine that is being deleted still has it. Invalid: another machine has it.
 Status is_free(Asking& call, const VolumeThere& volume);
 
-// What a URL names: "ost://HOST/volume/NAME", "ost://HOST/NAME", or a name alone; "": another cloud's.
-// `host`: of Keystone; "" takes any.
+// The volume in a URL: "ost://HOST/volume/NAME", "ost://HOST/NAME", or a plain name; "": another cloud's URL.
+// `host`: Keystone's host; "" accepts any.
 std::string volume_in_url(const std::string& url, const std::string& host);
 
 }  // namespace radl::openstack

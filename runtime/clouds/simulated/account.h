@@ -1,5 +1,5 @@
-// The rules of a simulated account: what it takes, what it refuses, and what comes of it. In no hurry and
-// never out of reach: latency and lost answers are simulated_cloud.h's.
+// The rules of a simulated account: which requests it accepts or rejects, and their effects. Responds
+// immediately and reliably; simulated_cloud.h adds latency and lost responses.
 //
 // Types: "key_pair", "network", "security_group", "address" (an elastic public one), "volume", "instance".
 #pragma once
@@ -15,7 +15,7 @@
 
 namespace radl::simulated {
 
-// The tags that everything is found again by.
+// Tags by which everything is found again.
 inline constexpr const char* kInfrastructureTag = "radlc:infrastructure";
 inline constexpr const char* kAddressTag = "radlc:address";
 inline constexpr const char* kTokenTag = "radlc:token";
@@ -24,17 +24,17 @@ class Account {
  public:
   Account(std::string region, Faults faults, uint64_t seed);
 
-  // Resources of others, as `foreign` asks for; some carry addresses that an infrastructure may have too.
+  // Adds foreign resources as set by `foreign`; some use addresses that an infrastructure may use too.
   void settle_foreigners(Millis now);
 
-  // --- requests, at this time ---
+  // --- requests at this time ---
   Asked create(const std::string& infrastructure, const Order& order, Millis now);
   Asked update(const Order& order, Millis now);
   Asked power(const Order& order, Power power, Millis now);
   Asked destroy(const Order& order, Millis now);
-  // Puts these tags on what is there in place of its own; none: takes them off.
+  // Replaces a resource's tags; none: removes them.
   Asked mark(const std::string& infrastructure, const Order& order, Millis now);
-  // Somebody else launches a machine with these tags. Its id.
+  // Simulates another party launching a machine with these tags. Returns its ID.
   std::string plant(const std::string& infrastructure, const std::string& address, const std::string& token,
                     Millis now);
   Json survey(Millis now);  // {"zones", "machines", "machine_limit" (null: none), "sold_out": ["TYPE/ZONE"]}
@@ -45,17 +45,17 @@ class Account {
   const Faults& faults() const { return faults_; }
   void set_faults(const Faults& faults) { faults_ = faults; }
   bool was_destroyed(const std::string& id) const { return destroyed_.count(id) != 0; }  // on request
-  // Requests that changed or destroyed what create() has not made.
+  // Number of requests that changed or destroyed resources not made by create().
   size_t foreign_touched() const { return foreign_touched_; }
 
-  // --- keeping it, as Model does ---
+  // --- persistence, as in Model ---
   std::vector<Json> take_changes();
   std::vector<Json> everything() const;
   void apply_change(const Json& change);
 
  private:
   Asked repeated(const std::string& infrastructure, const Order& order) const;
-  // Ids of what the order refers to; not ok: why it cannot be used.
+  // IDs of the order's references. An error explains why one cannot be used.
   Result<std::vector<std::string>> resolve(const Order& order, const std::string& user) const;
   Status check_machine(const Order& order);
   Status check_limit();
@@ -64,7 +64,7 @@ class Account {
   void draw_fate(Resource& resource);
   Millis drawn_delay();
   Millis drawn_time(double seconds);
-  // Lists go on showing `before` for a while.
+  // Lists keep showing `before` for a while.
   void show_late(Resource& resource, const Resource& before);
   Json totals() const;
 

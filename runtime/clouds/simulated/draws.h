@@ -1,4 +1,4 @@
-// Random numbers from one seed: the same ones in the same order, on every machine.
+// Random numbers from one seed: the same sequence on every machine.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace radl::simulated {
 
-// The whole state is one number, so a cloud that is kept in a file continues with the draws where it was.
+// The state is a single number, so a cloud stored in a file continues the sequence.
 class Draws {
  public:
   explicit Draws(uint64_t seed) : state_(seed) {}
@@ -20,11 +20,11 @@ class Draws {
   // 0 <= it < 1.
   double unit() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
   double between(double low, double high) { return low + (high - low) * unit(); }
-  // 0 <= it < count; count > 0. The bias of the remainder is far below anything that a test could see.
+  // 0 <= result < count; count > 0. The bias of the remainder is negligible for tests.
   uint64_t below(uint64_t count) { return next() % count; }
-  // A chance of 0 draws nothing: what is switched off does not move the other draws.
+  // A probability of 0 draws nothing, so disabled faults do not shift the other draws.
   bool chance(double probability) { return probability > 0 && unit() < probability; }
-  // From half of the average to one and a half.
+  // Uniform between half the average and one and a half times the average.
   double around(double average) { return average > 0 ? between(average / 2, average * 1.5) : 0; }
 
   uint64_t state() const { return state_; }

@@ -1,4 +1,4 @@
-// Which of the simulated cloud's instance types and zones have what a node asks for. Pure; internal to this
+// The simulated instance types and zones that fit a node. Pure; internal to this
 // folder.
 #pragma once
 
@@ -9,9 +9,9 @@
 
 namespace radl::simulated {
 
-// From the cheapest to the dearest. Invalid names the feature that no type has.
+// From cheapest to most expensive. Invalid names the feature that no type has.
 Result<std::vector<const InstanceType*>> fitting_machines(const ir::Node& node, const std::string& region);
-// Invalid: `availability_zone` names none.
+// Invalid: `availability_zone` is not a zone.
 Result<std::vector<std::string_view>> fitting_zones(const ir::Node& node);
 
 }  // namespace radl::simulated

@@ -1,4 +1,4 @@
-// What exists in a simulated account, and what time does to it. Knows no requests and no faults: account.h.
+// The resources of a simulated account and their development over time. Requests and faults are in account.h.
 #pragma once
 
 #include <cstdint>
@@ -18,24 +18,24 @@ using Millis = int64_t;  // since 1970-01-01 UTC by the cloud's clock; 0: never
 
 struct Resource {
   std::string id, type;
-  std::string infrastructure, address, token;  // its tags, as far as it has them
-  bool others = false;                         // somebody else created it, whatever its tags say
+  std::string infrastructure, address, token;  // its tags, as far as present
+  bool others = false;                         // created by another party, whatever its tags
   Json spec = Json::object(), attributes = Json::object();
-  std::vector<std::string> uses;  // ids of what cannot go before it
+  std::vector<std::string> uses;  // IDs that cannot be deleted before it
   Money price_per_hour;
   Millis created = 0;
   Millis ready = 0;        // pending until then
   Millis fails = 0;        // broken from then on
-  Millis shown = 0;        // left out of lists until then
-  Millis notice = 0;       // from then on it says that it will be taken back
-  Millis taken = 0;        // then it is: stopped, or gone
-  Millis taken_shown = 0;  // and from then on lists show it
+  Millis shown = 0;        // omitted from lists until then
+  Millis notice = 0;       // from then on it announces its preemption
+  Millis taken = 0;        // preempted then: stopped or deleted
+  Millis taken_shown = 0;  // lists show the preemption from then on
   bool vanishes = false;
   bool stopped = false;
-  Millis leaving = 0;  // it is being destroyed
-  Millis gone = 0;     // neither used nor paid for any more
-  Millis hidden = 0;   // left out of lists from then on; not before it is gone
-  // What lists show of it until `stale_until`: how it was before the last change.
+  Millis leaving = 0;  // its deletion has started
+  Millis gone = 0;     // neither used nor billed from then on
+  Millis hidden = 0;   // omitted from lists from then on; not before `gone`
+  // Shown in lists until `stale_until`: the state before the last change.
   std::optional<Seen> stale;
   Millis stale_until = 0;
 
@@ -45,39 +45,39 @@ struct Resource {
 Json to_json(const Resource& resource);
 Resource resource_from_json(const Json& json);  // throws Json::exception
 
-// How it is, whether lists show it already or not.
+// The actual state, whether or not lists show it yet.
 Seen seen_now(const Resource& resource, Millis now);
-// How lists show it; nullopt: they do not.
+// The state in lists; nullopt: not listed.
 std::optional<Seen> seen_in_lists(const Resource& resource, Millis now);
 
 class Model {
  public:
-  // Lets time pass: what was to be taken back is, what was being destroyed is gone. Before every request.
+  // Advances time: executes due preemptions and deletions. Call before every request.
   void pass(Millis now);
   Millis now() const { return now_; }
 
   std::string next_id(const std::string& type);
-  // Puts a new resource, or puts back one that was changed.
+  // Adds a new resource, or stores a changed one.
   void put(Resource resource);
-  // Until lists hide it, also when it is gone; nullptr: unknown.
+  // Finds it until lists hide it, even after deletion; nullptr: unknown.
   const Resource* find(const std::string& id) const;
-  // The resource that a token stands for, for ever; nullptr where it is gone and hidden.
+  // knows_token(): true forever once used. with_token(): nullptr if deleted and hidden.
   bool knows_token(const std::string& infrastructure, const std::string& token) const;
   const Resource* with_token(const std::string& infrastructure, const std::string& token) const;
   const std::set<std::string>& ids_of(const std::string& infrastructure) const;
   const std::map<std::string, Resource>& resources() const { return resources_; }
-  // Ids of those that exist and use it.
+  // IDs of existing resources that use it.
   const std::set<std::string>& users_of(const std::string& id) const;
-  size_t machines() const { return machines_; }  // that exist
+  size_t machines() const { return machines_; }  // existing machines
 
-  // For what existed so long, by infrastructure.
+  // Cost of past usage, by infrastructure.
   MoneySum billed(const std::string& infrastructure) const;
 
-  // --- keeping it ---
-  // One JSON value a change since the last call; made only after keep_changes().
+  // --- persistence ---
+  // Returns one JSON value per change since the last call; recorded only after keep_changes().
   void keep_changes() { keeps_changes_ = true; }
   std::vector<Json> take_changes();
-  std::vector<Json> everything() const;   // the changes that make this model from an empty one
+  std::vector<Json> everything() const;   // changes that build this model from an empty one
   void apply_change(const Json& change);  // throws Json::exception
 
  private:
@@ -96,10 +96,10 @@ class Model {
   std::map<std::string, Resource> resources_;
   std::map<std::string, std::set<std::string>> by_infrastructure_, users_;
   std::unordered_map<std::string, std::string> by_token_;  // infrastructure and token -> id
-  std::set<std::string> released_;                         // gone, but not hidden yet
-  std::set<std::pair<Millis, std::string>> due_;           // when time does something next, and to what
+  std::set<std::string> released_;                         // deleted, but not hidden yet
+  std::set<std::pair<Millis, std::string>> due_;           // next events: time and resource
   std::unordered_map<std::string, Millis> due_of_;
-  std::map<std::string, MoneySum> closed_;  // what those have cost that are not here any more
+  std::map<std::string, MoneySum> closed_;  // cost of deleted resources
 
   bool keeps_changes_ = false;
   std::set<std::string> touched_;

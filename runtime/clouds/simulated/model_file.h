@@ -1,8 +1,8 @@
-// Keeps an account in a file, change by change, so that a kill of the process leaves it as it was.
+// Stores an account in a file, change by change, so that a killed process loses nothing.
 //
-// One JSON value a line, each change appended with one write before its request is answered. A last line that
-// is not whole is left out: the kill came before the change. Opening writes the file anew, without what is
-// over.
+// One JSON value per line. Each change is appended with one write before its request is answered. An
+// incomplete last line is ignored: the kill came before the change. Opening rewrites the file without
+// obsolete entries.
 #pragma once
 
 #include <memory>
@@ -15,8 +15,8 @@ namespace radl::simulated {
 
 class ModelFile {
  public:
-  // Reads the file into `account` where there is one. Conflict: another process has it open; Invalid: the
-  // file is of another cloud; Corrupt: it is no such file.
+  // Reads the file, if any, into `account`. Conflict: another process has it open. Invalid: the file belongs
+  // to another cloud. Corrupt: malformed.
   static Result<std::unique_ptr<ModelFile>> open(const std::string& path, const std::string& cloud,
                                                  Account& account);
   ~ModelFile();

@@ -1,8 +1,8 @@
-// A cloud inside radlc: machines that are records, in the time of a given clock, with faults drawn from one
-// seed. What `radlc test` runs a file against, and what the conformance suite of clouds is tried on.
+// A cloud inside radlc: machines are records, time comes from a given clock, and faults are drawn from one
+// seed. Used by `radlc test` and by the conformance suite of clouds.
 //
-// In: the requests of runtime/clouds/cloud.h. Out: answers as a real cloud gives them, late, lost or refused.
-// With one thread, the same seed and the same requests give the same answers.
+// In: the requests of runtime/clouds/cloud.h. Out: responses like those of a real cloud: late, lost or
+// rejected. With one thread, the same seed and requests give the same responses.
 #pragma once
 
 #include <cmath>
@@ -22,38 +22,38 @@
 
 namespace radl::simulated {
 
-// One request as it reaches the cloud, for whoever watches.
+// A request arriving at the cloud, for observers.
 struct Call {
   enum class Moment {
-    Sent,  // nothing has been done yet
-    Done,  // the work is done and kept; the answer is on its way, if it is not lost
+    Sent,  // nothing has been executed yet
+    Done,  // executed and stored; the response is on its way, or lost
   };
   Moment moment = Moment::Sent;
-  long long number = 0;  // of this process, from 1
+  long long number = 0;  // in this process, from 1
   std::string kind;      // "create", "update", "destroy", "look" (each page), "survey"
-  std::string address;   // of the resource, where there is one
-  std::string outcome;   // of Done: "accepted i-1", "refused: ..."; lost answers say what was lost
+  std::string address;   // of the resource, if any
+  std::string outcome;   // for Done: "accepted i-1", "refused: ..."; for a lost response, the lost result
 };
 
 struct Options {
   CloudId id{"simulated", "", "eu"};  // the region: "eu" or "us"
   uint64_t seed = 1;
   Faults faults;
-  std::string file;                               // keeps the account; empty: it is gone with the object
-  std::function<void(const Call&)> on_call = {};  // in the caller's thread, with nothing locked
+  std::string file;                               // stores the account; empty: in memory only
+  std::function<void(const Call&)> on_call = {};  // called on the caller's thread without locks
 };
 
-// What an infrastructure has in the account; nothing late, nothing left out.
+// The actual resources of an infrastructure, without delays.
 struct Standing {
-  std::vector<std::string> left;     // "worker[0] (i-00000001)": there, and not being destroyed
+  std::vector<std::string> left;     // "worker[0] (i-00000001)": exists and is not being deleted
   std::vector<std::string> doubled;  // addresses with more than one of `left`
-  MoneySum billed;                   // for all that was there, until now
+  MoneySum billed;                   // for all past usage
   MoneySum price_per_hour;           // of `left`
 };
 
 class SimulatedCloud : public Cloud, public TakesOver {
  public:
-  // Invalid: no such region; otherwise as ModelFile::open(). `clock` outlives the cloud.
+  // Invalid: unknown region. Otherwise as ModelFile::open(). `clock` must outlive the cloud.
   static Result<std::unique_ptr<SimulatedCloud>> make(Options options, Clock& clock);
 
   const CloudId& id() const override { return options_.id; }
@@ -71,25 +71,25 @@ class SimulatedCloud : public Cloud, public TakesOver {
   Status release(const Context& context, const Order& order) override;
   Result<std::set<std::string>> infrastructures(const Context& context, const std::string& name) override;
 
-  // --- for whoever watches ---
+  // --- for observers ---
   Standing standing(const std::string& infrastructure);
-  // As they are, also what is leaving; nothing of others.
+  // Actual state, including resources being deleted, without those of others.
   std::vector<Seen> all_of(const std::string& infrastructure);
-  std::vector<std::string> infrastructures();  // that create() has made something for that is there
+  std::vector<std::string> infrastructures();  // with existing resources made by create()
   bool exists(const std::string& id);
-  bool runs(const std::string& id);           // a machine, and nothing stands against a login
-  bool was_destroyed(const std::string& id);  // because somebody asked for it
+  bool runs(const std::string& id);           // a machine to which nothing prevents a login
+  bool was_destroyed(const std::string& id);  // by request
   std::map<std::string, long long> calls();   // by kind
   size_t foreign_touched();
-  size_t foreign_left();  // resources of others that are there
-  double last_time();     // wall seconds of the last change: where a virtual clock goes on
+  size_t foreign_left();  // existing resources of others
+  double last_time();     // wall-clock seconds of the last change, where a virtual clock resumes
 
-  // --- what happens behind radlc's back ---
+  // --- events outside radlc ---
   void set_faults(const Faults& faults);
   Status tamper(const std::string& id, const Json& patch);  // a merge patch (RFC 7386) of its spec
-  Status stop(const std::string& id);                       // of a machine
-  Status remove(const std::string& id);                     // at once and for good
-  // Somebody launches a machine of their own with a copy of these tags. Its id.
+  Status stop(const std::string& id);                       // for a machine
+  Status remove(const std::string& id);                     // immediately and permanently
+  // Simulates someone launching their own machine with a copy of these tags. Returns its ID.
   Result<std::string> plant(const std::string& infrastructure, const std::string& address,
                             const std::string& token);
 
@@ -107,7 +107,7 @@ class SimulatedCloud : public Cloud, public TakesOver {
 
   Options options_;
   Clock& clock_;
-  std::mutex mutex_;  // of all below
+  std::mutex mutex_;  // guards all members below
   Account account_;
   std::unique_ptr<ModelFile> file_;
   long long calls_made_ = 0;

@@ -1,4 +1,4 @@
-// The connections of a run: whoever asks for the same machine, login and key shares one.
+// The connections of a run, shared by all users of the same machine, login and key.
 #pragma once
 
 #include <functional>
@@ -15,10 +15,10 @@ class Connections {
  public:
   using Log = std::function<void(const std::string&)>;
 
-  // As make_remote(). A connection that is abandoned, or of which a call has failed, is given to nobody else:
-  // the next one who asks gets a new one. `log` is called during calls of what is returned only.
+  // As make_remote(). An abandoned connection, or one on which a call failed, is not reused: the next caller
+  // gets a new one. `log` is called only during calls on the result.
   std::unique_ptr<Remote> to(const Target& target, Log log);
-  // Whether a command has run over what to() would give, so that no login need be tried.
+  // True if a command has run over the connection that to() would return, so that no login attempt is needed.
   bool is_proven(const Target& target);
 
   struct Shared;

@@ -1,5 +1,5 @@
-// Between the start of a command and its word on which process it is, a stop is held back for a moment: what
-// is not known cannot be ended, and would go on.
+// Delays a stop briefly between the start of a command and its process ID: without the ID the command could
+// not be ended and would continue.
 #pragma once
 
 #include <chrono>
@@ -11,10 +11,10 @@ namespace radl::ssh {
 
 class HeldStop {
  public:
-  // How long a stop waits for the command's word. A node that is slower than that may go on with it.
+  // Maximum delay. On a slower node the command may continue.
   static constexpr std::chrono::seconds kLongest{5};
 
-  // Both must outlive this object, and this object its token. For the thread alone that reads the output.
+  // Both must outlive this object, and this object its token. Use only on the thread that reads the output.
   HeldStop(const Stop& stop, const Framing& errors) : stop_(stop), errors_(errors) {}
   HeldStop(const HeldStop&) = delete;
   HeldStop& operator=(const HeldStop&) = delete;
@@ -22,13 +22,13 @@ class HeldStop {
   Stop token() {
     return Stop::when([this] { return now(); });
   }
-  // Why it stopped: Timeout or Cancelled, of the stop that was given. Ok: it did not.
+  // Why it stopped: Timeout or Cancelled, from the given stop. Ok: it did not stop.
   const Status& why() const { return why_; }
-  // Whether this status of what was given the token comes from the stop.
+  // True if this status, of a call that received the token, was caused by the stop.
   bool caused(const Status& status) const {
     return !why_.ok() && (status.code() == Code::Timeout || status.code() == Code::Cancelled);
   }
-  // As why(), where the command could not be ended.
+  // Same as why(), if the command could not be ended.
   Status not_ended() const {
     return {why_.code(), why_.message() + "; the command could not be ended and may go on there"};
   }

@@ -1,4 +1,4 @@
-// Logins at machines that may still be booting: one attempt a call, and no more of them than a server bears.
+// Logins to machines that may still be booting: one attempt per call, rate-limited for the server.
 #pragma once
 
 #include <chrono>
@@ -11,17 +11,17 @@
 
 namespace radl::ssh {
 
-// Which of these servers take a connection, asked all at once, within about a second. True as well where that
-// cannot be known from here: behind a jump host, or a name that does not resolve.
+// Which of these servers accept a connection. Probes all at once within about a second. Also true if that
+// cannot be determined from here: behind a jump host, or if a name does not resolve.
 std::vector<bool> ports_answer(const std::vector<Target>& targets, const Stop& stop = {});
 
 class Logins {
  public:
-  // One attempt, with a time of its own of 20 s at most. Retry, Lost, Timeout: it may work later, which is so
-  // of a refused login as well while the machine is `booting`: sshd answers before the key is in place.
-  // Servers lock out who is refused too often, so for some seconds after that the answer is the same without
-  // asking. Auth: another machine, or a login that is refused for good. Invalid: the login works and no
-  // command does.
+  // Makes one attempt, limited to 20 s. Retry, Lost, Timeout: it may work later. A rejected login counts as
+  // such while the machine is `booting`, because sshd responds before the key is installed. Servers lock out
+  // clients after too many rejections, so for some seconds after one the answer is repeated without an
+  // attempt. Auth: another machine, or a permanently rejected login. Invalid: the login works but commands do
+  // not.
   Status attempt(Remote& remote, const Target& target, bool booting, const Stop& stop = {});
 
  private:

@@ -1,5 +1,5 @@
-// Files of a node by commands alone (cat, sha256sum, mv), over whatever runs commands there. SFTP would need
-// the login shell's silence, and libssh2's waits for each packet's answer
+// File access on a node by commands only (cat, sha256sum, mv), over any transport that runs commands. SFTP
+// would require a silent login shell, and libssh2's SFTP waits for each packet's response
 // (docs/decisions/0020-ssh-client.md).
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace radl::ssh {
 
-// Implements the files of a Remote by its exec().
+// Implements a Remote's file operations with its exec().
 class RemoteByCommands : public Remote {
  public:
   Result<bool> put_file(const std::string& local_path, const std::string& remote_path, unsigned mode,
@@ -28,16 +28,16 @@ class RemoteByCommands : public Remote {
                    const std::string& remote_path, const std::string& commit, const Stop& stop);
 };
 
-// Prints what stat() gives of a path on one line, or "absent".
+// Prints stat()'s data for a path on one line, or "absent".
 std::string stat_script(const std::string& path);
 Result<RemoteFile> parse_stat(const std::string& path, const ExecResult& result);
 
-// Name of the file that holds a transfer until it is whole. It depends on the content, so that an interrupted
+// Name of the file that holds an incomplete transfer. It depends on the content, so that an interrupted
 // transfer resumes.
 std::string part_path(const std::string& path, const std::string& sha256);
 
-// Why a command failed: the last line that it printed on standard error. Quota: the node's disk is full, or a
-// quota is used up. NotFound: a file or folder is missing.
+// Explains a failed command by its last line on standard error. Quota: the node's disk or a quota is full.
+// NotFound: a file or folder is missing.
 Status command_failure(const ExecResult& result, const std::string& what);
 
 }  // namespace radl::ssh

@@ -1,5 +1,5 @@
-// The connection to a node that the user's own OpenSSH client holds open (ControlMaster, ControlPath in
-// ~/.ssh/config): commands of radlc go over it too, which spares them a login each run.
+// A node connection held open by the user's own OpenSSH client (ControlMaster, ControlPath in ~/.ssh/config).
+// radlc's commands share it, which saves a login per run.
 #pragma once
 
 #include <functional>
@@ -10,9 +10,9 @@
 
 namespace radl::ssh {
 
-// The control socket of a client that is connected to the target's address and port; empty: there is none.
-// Asks no network. A socket that is served and leads elsewhere, or nobody knows where, is left alone, and
-// reported to `log`.
+// The control socket of a client connected to the target's address and port; empty: none. Offline. A
+// live socket that leads elsewhere, or whose destination is unknown, is not used and is reported to
+// `log`.
 std::string open_master(const Target& target, const std::function<void(const std::string&)>& log);
 
 }  // namespace radl::ssh

@@ -1,4 +1,4 @@
-// The second transport: the system's OpenSSH client with a master connection, for what libssh2 cannot do.
+// The second transport: the system's OpenSSH client with a master connection, for what libssh2 lacks.
 #pragma once
 
 #include <memory>
@@ -7,8 +7,8 @@
 
 namespace radl::ssh {
 
-// `open`: the control socket of a client of the user's that is connected to the target already; commands go
-// over it as long as it is served. Empty: a connection of its own, which ends with it.
+// `open`: control socket of a user's client that is already connected to the target; used for commands as
+// long as it is served. Empty: uses its own connection, which ends with this object.
 std::unique_ptr<Remote> make_openssh_remote(const Target& target, const std::string& open = "");
 
 }  // namespace radl::ssh

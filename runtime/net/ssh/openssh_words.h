@@ -1,4 +1,4 @@
-// How the system's OpenSSH client is called for a target. Internal to runtime/net/ssh.
+// Command lines of the system's OpenSSH client for a target. Internal to runtime/net/ssh.
 #pragma once
 
 #include <string>
@@ -8,16 +8,16 @@
 
 namespace radl::ssh {
 
-// What the node is called in the known_hosts file that holds its pinned key alone: its own name may be one
-// that an ssh_config file explains.
+// The node's name in the known_hosts file with its pinned key. Its own name may be one that an ssh_config
+// file defines.
 inline constexpr const char* kPinned = "radl-node";
 
 struct ClientFiles {
   std::string folder;  // private: known_hosts, log
-  std::string socket;  // of the connection that is held open
+  std::string socket;  // of the master connection
 };
 
-// `options` stand before the name of the target; `remote_command` may be empty.
+// `options` precede the target's name; `remote_command` may be empty.
 std::vector<std::string> client_words(const Target& target, const ClientFiles& files,
                                       const std::vector<std::string>& options,
                                       const std::string& remote_command);

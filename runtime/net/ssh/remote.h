@@ -18,7 +18,7 @@ class SshRemote : public RemoteByCommands {
   Result<ExecResult> exec(const std::string& shell_command, const ExecOptions& options) override;
 
  private:
-  // The present session, or a new one; nullptr when the system's client serves this target: see `other`.
+  // The current session, or a new one; nullptr if the system's client serves this target: see `other`.
   Result<std::shared_ptr<Session>> session(const Stop& stop);
   Remote* other();
 
@@ -26,7 +26,7 @@ class SshRemote : public RemoteByCommands {
   std::function<void(const std::string&)> log_;
   std::mutex mutex_;
   std::shared_ptr<Session> session_;
-  std::unique_ptr<Remote> other_;  // once libssh2 and the server could not agree
+  std::unique_ptr<Remote> other_;  // set if libssh2 and the server could not agree
 };
 
 }  // namespace radl::ssh

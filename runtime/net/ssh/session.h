@@ -1,8 +1,8 @@
-// One authenticated SSH connection over libssh2, shared by several threads.
+// An authenticated SSH connection over libssh2, shared by several threads.
 //
-// libssh2 wants one call at a time, and a packet that could only be sent in part must be finished by the very
-// same call before any other. `drive` sees to both: it repeats a call until it is done, sleeping in poll
-// between tries without holding the lock, unless the call is in the middle of sending.
+// libssh2 allows one call at a time, and a partly sent packet must be completed by the same call before any
+// other. `drive` ensures both: it repeats a call until it is done, and waits in poll between attempts without
+// the lock, unless the call is in the middle of sending.
 #pragma once
 
 #include <libssh2.h>
@@ -20,7 +20,7 @@ namespace radl::ssh {
 
 class Session {
  public:
-  // Connects, checks the host key, authenticates. Errors: see make_remote.
+  // Connects, verifies the host key, authenticates. Errors: see make_remote.
   static Result<std::shared_ptr<Session>> open(const Target& target, const Stop& stop);
   ~Session();
   Session(const Session&) = delete;
@@ -33,13 +33,13 @@ class Session {
 
  private:
   friend class Channel;
-  // What a libssh2 call gave, and the session's word on it, taken before any other call could change it.
+  // The result of a libssh2 call, and the session's error, read before another call could change it.
   struct Outcome {
     int code = 0;
     std::string detail;
     bool ok() const { return code >= 0; }
   };
-  // Calls until it gives something else than LIBSSH2_ERROR_EAGAIN.
+  // Repeats the call until it returns something other than LIBSSH2_ERROR_EAGAIN.
   Result<Outcome> drive(const Stop& stop, const std::function<int()>& call);
   Status failure(const Outcome& outcome, std::string_view what) const;
   explicit Session(Target target) : target_(std::move(target)) {}
@@ -52,32 +52,32 @@ class Session {
   Status try_key(const Stop& stop);
   Status try_agent(const Stop& stop);
   Status try_password(const Stop& stop);
-  Outcome outcome_of(int code);  // with the lock
+  Outcome outcome_of(int code);  // call with the lock held
   Status wait_inbound(std::unique_lock<std::mutex>& lock, std::chrono::milliseconds at_most);
   Status wait_outbound();
-  Status give_up(const std::string& why);  // with the lock
-  bool is_silent();                        // with the lock
+  Status give_up(const std::string& why);  // call with the lock held
+  bool is_silent();                        // call with the lock held
   std::chrono::seconds ask_every() const;
   void keep_alive();
   void progress();
-  // False: it may go on there.
+  // False: it may still run there.
   bool end_remote_tree(const std::string& pid, const std::string& start);
 
   Target target_;
   int socket_ = -1;
-  int wake_ = -1;  // eventfd: tells the thread in poll that another one has read from the socket
+  int wake_ = -1;  // eventfd: wakes the polling thread after another one has read from the socket
   LIBSSH2_SESSION* session_ = nullptr;
-  std::mutex mutex_;      // around every libssh2 call
-  std::mutex open_turn_;  // opening a channel and starting what runs on it: one at a time
+  std::mutex mutex_;      // held for every libssh2 call
+  std::mutex open_turn_;  // serializes opening a channel and starting its command
   std::condition_variable news_;
   bool polling_ = false;
-  std::string first_bytes_;  // of the handshake, for what it fails of
-  bool greeting_ = true;     // they are kept
+  std::string first_bytes_;  // of the handshake, to explain a failure
+  bool greeting_ = true;     // they are being recorded
   using TimePoint = std::chrono::steady_clock::time_point;
   TimePoint next_keepalive_{}, heard_{};
-  // Since when somebody waits for the server without a pause; a time in which nobody did is no silence.
+  // Start of the current uninterrupted wait for the server; time without a waiter does not count as silence.
   TimePoint listening_since_{}, listened_{};
-  TimePoint blocked_since_ = TimePoint::max();  // a packet cannot be sent
+  TimePoint blocked_since_ = TimePoint::max();  // since then a packet cannot be sent
   std::string lost_why_;
   std::atomic<bool> lost_{false};
 };

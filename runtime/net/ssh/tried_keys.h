@@ -1,4 +1,4 @@
-// Why a server refused a login: which keys were tried, and what became of each.
+// Explains a rejected login: which keys were tried, and the result of each.
 #pragma once
 
 #include <string>
@@ -8,18 +8,18 @@
 
 namespace radl::ssh {
 
-// Options that make OpenSSH's client (8.5 and later) log each key that it tries, and nothing else more.
+// Options that make OpenSSH's client (8.5 and later) log each key that it tries, and nothing else.
 inline constexpr const char* kLogKeys = "LogVerbose=sshconnect2.c:*";
 
-// Auth, for a client whose log ends with a refused login. `who`: the target's name.
+// Auth, for a client log that ends with a rejected login. `who`: the target's name.
 Status refused_login(std::string_view log, const std::string& who);
 
-// Why the file of a private key cannot be used, whatever the server says: kHasPassphrase, "no such file",
-// ...; empty: it can.
+// Why a private key file is unusable, independently of the server: kHasPassphrase, "no such file", ...;
+// empty: it is usable.
 inline constexpr const char* kHasPassphrase = "has a passphrase";
 std::string why_unusable(const std::string& key_file);
 
-// The way out where a key has a passphrase.
+// The remedy if a key has a passphrase.
 std::string passphrase_hint(const std::string& key_file);
 
 }  // namespace radl::ssh
