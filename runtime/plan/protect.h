@@ -1,4 +1,4 @@
-// prevent_destroy, as a file says it and as a state remembers it.
+// prevent_destroy in a file and in a state.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace radl {
 
-// Where the file says that the node must not be destroyed: "demo.radl:4"; empty: it may be.
+// The position where the file protects the node: "demo.radl:4"; empty: it does not.
 std::string protection_of(const ir::Node& node);
 
 }  // namespace radl

@@ -1,4 +1,4 @@
-// The plan's actions and what each waits for, as one SVG element for a page of HTML. Internal to
+// Draws the plan's actions and dependencies as an SVG element for an HTML page. Internal to
 // runtime/plan.
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace radl {
 
-// Needs the page's styles (render_html.cc). Actions that differ in the ordinal of their node alone are one
-// box where there are many. Empty where there is nothing to draw, or too much of it to be looked at.
+// Needs the page's styles (render_html.cc). In large plans, actions that differ only in the ordinal of their
+// node share a box. Empty if there is nothing to draw, or too much.
 std::string render_svg(const Plan& plan);
 
 }  // namespace radl

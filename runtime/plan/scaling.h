@@ -1,5 +1,5 @@
-// Systems that grow and shrink while they run: which nodes one has after `radlc scale`, what the file says of
-// it (resource `elastic`), and what happens before a node goes. Pure.
+// Systems that grow and shrink at run time: their nodes after `radlc scale`, their rules in the file
+// (resource `elastic`), and the actions before a node is removed. Pure.
 #pragma once
 
 #include <optional>
@@ -12,41 +12,41 @@
 
 namespace radl {
 
-// Where a node is asked for others unless `directory` says otherwise; the resource has a folder there.
+// Default of `directory`: where nodes are requested. Each resource has a subfolder.
 inline constexpr const char* kElasticFolder = "~/.radl/elastic";
 
-// A resource `elastic` of the program (compiler/resources/resource_table.h), on the node that it stands on.
+// A resource `elastic` of the program (compiler/resources/resource_table.h), on the node that has it.
 struct ElasticRules {
   std::string name;    // "workers"
-  std::string system;  // that grows and shrinks
+  std::string system;  // the system that grows and shrinks
   std::string node;    // address
-  std::string step;    // id of the step that it is a resource of
+  std::string step;    // ID of the step with this resource
   int min = 0;
   std::optional<int> max;
   double idle_seconds = 300;
-  std::string directory;  // on the node: where it is asked for nodes
-  // Command on the node that prints how many nodes are wanted, with its unknown values and secrets
+  std::string directory;  // on the node: where nodes are requested
+  // Command on the node that prints the wanted number of nodes, with its unknown values and secrets
   // (compiler/ir/ir.h); null: none.
   Json wanted;
-  bool drains = false;  // there is a command on the node before others go
+  bool drains = false;  // the node has a command to run before others are removed
   double drain_seconds = 600;
 };
 std::vector<ElasticRules> elastic_rules(const ir::Program& program);
-// Invalid: a bound, the system or the folder is known only after apply. Names it.
+// Invalid: a bound, the system or the folder is known only after apply; names it.
 Status check_elastic(const ir::Program& program);
 
 struct ScaleWish {
-  std::optional<int> count;  // how many nodes; absent: as many as are left without `without`
-  std::vector<int> without;  // ordinals that go before others
+  std::optional<int> count;  // number of nodes; nullopt: as many as remain without `without`
+  std::vector<int> without;  // ordinals to remove first
 };
-// The ordinals after it, ascending: new ones are the smallest that are free, and what goes is the last, after
-// those that are named. Invalid: a named node that is not there, or that would have to stay.
+// The resulting ordinals, ascending: adds the smallest free ones; removes the named ones first, then from the
+// end. Invalid: a named node does not exist or must stay.
 Result<std::vector<int>> chosen_nodes(const std::string& system, const std::vector<int>& now,
                                       const ScaleWish& wish);
-// Invalid: fewer or more nodes than the system's `elastic` allows.
+// Invalid: outside of the limits of the system's `elastic`.
 Status check_bounds(const std::vector<ElasticRules>& rules, const std::string& system, size_t count);
 
-// What was chosen, as far as the file's own numbers are still those that it was chosen of.
+// The choices that are still valid: those made for the file's current node counts.
 Scalings still_chosen(const Scalings& scaled, const std::map<std::string, int>& deployed);
 
 }  // namespace radl

@@ -1,4 +1,4 @@
-// What soft features cost: which of the groups that a system gets make its nodes dearer.
+// The cost of soft features: which accepted groups make a system's nodes more expensive.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace radl {
 
-// In: how a node's groups were resolved, the offer that it has with all of them, how many nodes of its system
-// have the same. Out: one note for each group that raises the price per hour, with the cheaper offer that the
-// node would have without it. A group of a node that its cloud cannot price without it is left out.
+// In: a node's resolved groups, its offer with all of them, and the number of equal nodes in its system. Out:
+// a note for each group that raises the hourly price, with the cheaper offer without it. Omits groups of
+// nodes that the cloud cannot price without them.
 std::vector<std::string> soft_price_notes(const Cloud& cloud, const DesignInput& input,
                                           const SoftOutcome& outcome, const Offer& with_all, size_t nodes);
 

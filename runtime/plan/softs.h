@@ -1,8 +1,8 @@
-// Soft features: what a system would rather have, in groups with weights.
+// Soft features: a system's preferences, in groups with weights.
 //
-// The groups of a node are tried from the largest weight to the smallest. A group that contradicts what is
-// asked for so far, or that the cloud cannot give together with it, is dropped whole; any other one
-// becomes part of what is asked for. The score is the sum of the weights that were taken.
+// A node's groups are tried by descending weight. A group that contradicts the requirements so far, or that
+// the cloud cannot provide together with them, is dropped as a whole; any other becomes part of the
+// requirements. The score is the sum of the accepted weights.
 #pragma once
 
 #include <functional>
@@ -14,23 +14,23 @@
 
 namespace radl {
 
-// What two requirements ask for together; Invalid when nothing meets both.
+// The conjunction of two requirements. Invalid: they contradict each other.
 Result<ir::Requirement> both(const ir::Requirement& a, const ir::Requirement& b);
 
 struct SoftTaken {
   double weight = 0;
   std::string features;  // "gpu.count, gpu.model"
-  ir::Node without;      // the node with the groups taken before this one only
+  ir::Node without;      // the node with only the groups accepted before this one
 };
 
 struct SoftOutcome {
-  ir::Node node;  // with the requirements of every group that was taken
+  ir::Node node;  // with the requirements of all accepted groups
   double score = 0, most = 0;
-  std::vector<SoftTaken> taken;      // by weight, the largest first
-  std::vector<std::string> dropped;  // "weight 5: gpu.count: ..." for each group that was not
+  std::vector<SoftTaken> taken;      // by descending weight
+  std::vector<std::string> dropped;  // "weight 5: gpu.count: ..." for each dropped group
 };
 
-// `possible` says whether the cloud can make a node.
+// `possible` tells whether the cloud can create a node.
 SoftOutcome resolve_softs(const ir::Node& node, const std::function<Status(const ir::Node&)>& possible);
 
 }  // namespace radl

@@ -1,4 +1,4 @@
-// What a step usually takes, until one like it has been measured (measured.h). Pure.
+// Default durations of steps, used until similar ones have been measured (measured.h). Pure.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace radl {
 
-// Seconds, on a node of that type of cloud ("local", "ec2"); nullopt: nobody can say, as of a job.
+// Seconds on a node of that cloud type ("local", "ec2"); nullopt: unknown, for example for a job.
 std::optional<double> usual_seconds(const ir::Step& step, std::string_view cloud_type);
 
 }  // namespace radl

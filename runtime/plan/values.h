@@ -1,5 +1,5 @@
-// What an unknown value of the IR (docs/ir.md: "NODE.ATTRIBUTE", "STEP.ATTRIBUTE") is, as far as the state
-// knows.
+// Resolves unknown values of the IR (docs/ir.md: "NODE.ATTRIBUTE", "STEP.ATTRIBUTE") from the
+// state.
 #pragma once
 
 #include <optional>
@@ -11,25 +11,25 @@
 namespace radl {
 
 struct UnknownName {
-  std::string owner;      // address of a node, or id of a step
+  std::string owner;      // node address or step ID
   std::string attribute;  // "private_ip", "model_path"
 };
 UnknownName split_unknown(const std::string& name);
 
 // nullopt: not known (yet).
 std::optional<Json> known_value(const Snapshot& snapshot, const std::string& name);
-// `ip` and `id` are names of the language; the rest are the cloud's attributes.
+// `ip` and `id` are defined by the language; other names are the cloud's attributes.
 std::optional<Json> node_attribute(const ResourceRecord& node, const std::string& attribute);
-// Of a node's attributes: its machine is there and does not run.
+// By a node's attributes: its machine exists but does not run.
 bool is_stopped(const Json& attributes);
 
-// Attribute of a machine whose host key was learned at the first contact: whether its cloud has told the same
-// key since. Absent: the key was known before.
+// Attribute of a machine whose host key was learned at the first connection: whether the cloud has confirmed
+// it since. Absent: the key was known before.
 inline constexpr const char* kHostKeyFrom = "host_key_from";
 inline constexpr const char *kFromCloud = "cloud", *kFromFirstUse = "first use";
 bool is_trusted_on_first_use(const Json& attributes);
 
-// Tells that a value changed: 16 bytes of SHA-256 in hex.
+// Detects changes of a value: 16 bytes of SHA-256 in hex.
 std::string value_fingerprint(const Json& value);
 
 }  // namespace radl

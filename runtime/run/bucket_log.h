@@ -1,5 +1,5 @@
-// Keeps a run's events beside its state in a bucket (state/run_objects.h), a few seconds late at most: other
-// computers follow the run there (run_mirror.h).
+// Stores a run's events beside its state in a bucket (state/run_objects.h), with a delay of a few seconds, so
+// that other computers can follow the run (run_mirror.h).
 #pragma once
 
 #include <condition_variable>
@@ -22,7 +22,7 @@ class BucketLog : public EventSink {
   BucketLog(const BucketLog&) = delete;
   BucketLog& operator=(const BucketLog&) = delete;
 
-  // Never waits for the bucket: a thread of its own writes, from the first event on.
+  // Never waits for the bucket: a background thread writes, from the first event on.
   void emit(const Event& event) override;
   // Writes the remaining events and the end of the run, until `stop`. Returns why a write failed.
   Status end(const Stop& stop);
@@ -33,14 +33,14 @@ class BucketLog : public EventSink {
 
   const std::unique_ptr<RunObjects> objects_;
   const std::string run_;
-  std::mutex mutex_;  // of all below
+  std::mutex mutex_;  // guards all members below
   std::condition_variable news_;
-  std::string next_;  // lines that are not written yet
+  std::string next_;  // lines not written yet
   unsigned long long next_first_ = 0, last_ = 0;
   bool begun_ = false, ending_ = false;
   Status status_;
   StopSource over_;
-  Stop until_;  // of end()
+  Stop until_;  // for end()
   Threads threads_;
 };
 

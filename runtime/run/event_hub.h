@@ -1,5 +1,5 @@
-// Numbers the events of a run and hands them to whoever listens, each listener at its own pace: one that is
-// slow, stuck or broken holds up neither the run nor the others.
+// Numbers the events of a run and passes them to its listeners, each at its own pace: a slow, stuck or broken
+// listener delays neither the run nor the others.
 #pragma once
 
 #include <chrono>
@@ -20,42 +20,42 @@ struct Listener;
 using ListenerId = const event_parts::Listener*;
 
 struct ListenerOptions {
-  std::string name;            // for what is said of it: "the screen"
-  size_t most_waiting = 8192;  // events that it has yet to hear; what comes beyond that it does not hear
+  std::string name;            // for messages: "the screen"
+  size_t most_waiting = 8192;  // limit of undelivered events; later ones are dropped
 };
 
-// What became of a listener.
+// The end of a listener.
 struct ListenerEnd {
   std::string name;
-  unsigned long long lost = 0;  // events that it never heard
-  Status status;  // ok; what it threw; Timeout or Cancelled: it had not heard all when it was given up
+  unsigned long long lost = 0;  // events that it never received
+  Status status;  // ok; its exception; Timeout or Cancelled: given up before it had received everything
 };
 
 class EventHub : public EventSink {
  public:
   explicit EventHub(std::string run) : run_(std::move(run)) {}
-  ~EventHub() override;  // gives up whoever is still busy
+  ~EventHub() override;  // gives up busy listeners
   EventHub(const EventHub&) = delete;
   EventHub& operator=(const EventHub&) = delete;
 
   const std::string& run() const { return run_; }
 
-  // From now on `listener` is given every event in a thread of its own. Where it was too slow it is given an
-  // EventsLost in the place of those that it did not hear; the begin and the end of a run it always hears.
-  // After it has thrown it is given nothing more. Quota: there was no thread for it.
+  // Delivers every event from now on to `listener` on a thread of its own. If it was too slow, an EventsLost
+  // replaces the events it missed; it always receives the begin and end of a run. After an exception it
+  // receives nothing more. Quota: no thread available.
   Result<ListenerId> listen(std::shared_ptr<EventSink> listener, ListenerOptions options);
-  // Hears everything, at once, in the thread of the run, which waits for it: for what only takes note.
-  // Outlives this.
+  // Receives everything immediately, on the run's thread, which waits: only for quick listeners. Must outlive
+  // this object.
   void note(EventSink& listener);
 
-  // Puts the run and the next number on the event. From any thread.
+  // Sets the run and the next number of the event. Thread-safe.
   void emit(const Event& event) override;
-  unsigned long long last() const;  // number of the last one
+  unsigned long long last() const;  // number of the last event
 
-  // Gives it nothing more, and waits until it has heard all that it was given, or `stop`: then it is given
-  // up, and its thread left to itself.
+  // Stops delivery and waits until the listener has received everything queued, or until `stop`: then it is
+  // given up and its thread detached.
   ListenerEnd let_go(ListenerId listener, const Stop& stop);
-  // All of them, in the order in which they were added.
+  // Same for all listeners, in the order of their registration.
   std::vector<ListenerEnd> close(const Stop& stop);
 
  private:

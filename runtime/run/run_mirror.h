@@ -1,5 +1,5 @@
-// Brings the events of runs that other computers make on a state in a bucket to this computer's folder of
-// events, where all readers find them (event_log.h): a file for each run, locked while the run goes on.
+// Copies the events of other computers' runs on a state in a bucket to this computer's event folder, where
+// all readers look (event_log.h): a file per run, locked while the run continues.
 #pragma once
 
 #include <map>
@@ -14,8 +14,8 @@ namespace radl {
 
 class RunMirror {
  public:
-  // Brings what there is, and then what comes, until it is destroyed. `directory`, `name`: of the state;
-  // `folder`: Store::run_directory(). Null for a state in a folder: its events are there.
+  // Copies existing events and then new ones until it is destroyed. `directory`, `name`: of the state;
+  // `folder`: Store::run_directory(). Null for a state in a folder, whose events are already there.
   static Result<std::unique_ptr<RunMirror>> start(const std::string& directory, const std::string& name,
                                                   std::string folder, const Environment& environment,
                                                   const Stop& stop = {});
@@ -25,12 +25,12 @@ class RunMirror {
 
  private:
   struct File {
-    int fd = -1;                  // locked; -1: of a run that is over, or that another process writes
+    int fd = -1;                  // locked; -1: the run has ended, or another process writes the file
     unsigned long long last = 0;  // number of the last event in it
-    size_t pieces = 0;            // so many are in it as a whole
-    int quiet = 0;                // turns in a row without news
+    size_t pieces = 0;            // pieces completely copied
+    int quiet = 0;                // consecutive rounds without news
     bool over = false;
-    bool settled = false;  // false: a write has failed, so the file may end within a line
+    bool settled = false;  // false: a write has failed, so the file may end in the middle of a line
   };
   RunMirror(std::unique_ptr<RunObjects> objects, std::string folder)
       : objects_(std::move(objects)), folder_(std::move(folder)) {}

@@ -1,4 +1,4 @@
-// What of programs' sources a plan sends: which files have changed, and how many bytes go.
+// Reports which program sources a plan sends: changed files and bytes.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace radl {
 
-// Adds it to the plan's runs of programs, and a note about each source that is large. `work_directory`: of
-// the infrastructure. A source that cannot be read is an error.
+// Adds it to the plan's program runs, and a note about each large source. `work_directory`: of the
+// infrastructure. An unreadable source is an error.
 Status tell_sources(const ir::Program& program, const Snapshot& snapshot, const std::string& work_directory,
                     Plan& plan);
 

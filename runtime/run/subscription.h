@@ -1,5 +1,5 @@
-// The events of an infrastructure's runs, from a number on and then as they happen, whichever process makes
-// the run: the one way in which commands follow runs.
+// The events of an infrastructure's runs, past and live, whichever process makes the run. All commands follow
+// runs through this class.
 #pragma once
 
 #include <map>
@@ -15,18 +15,18 @@ namespace radl {
 class RunSubscription {
  public:
   struct From {
-    std::string run;               // its id; "": all that go on now, or begin later
+    std::string run;               // ID of a run; "": all that run now or begin later
     unsigned long long event = 1;  // of a run that is named; of the others everything is given
   };
-  // `folder`: Store::run_directory(). NotFound: the run that is named.
+  // `folder`: Store::run_directory(). NotFound: the named run.
   static Result<std::unique_ptr<RunSubscription>> open(const std::string& folder, const From& from);
 
-  // The next event that was written; nothing: there is none now. Events of one run come in their order.
-  // Corrupt: a line that is not an event; the next call goes on after it.
+  // The next written event; nullopt: none available now. Events of one run arrive in order. Corrupt: a line
+  // is not an event; the next call continues after it.
   Result<std::optional<Event>> next();
-  // Nothing is left to be given and no run goes on. Without a named run one may yet begin.
+  // True if everything has been returned and no run is active. Without a named run, another may begin later.
   bool over();
-  // next(), waiting for it: nothing once over() is true, or `stop`.
+  // next() with waiting: nullopt once over() is true, or at `stop`.
   Result<std::optional<Event>> wait(const Stop& stop);
 
  private:
@@ -35,7 +35,7 @@ class RunSubscription {
 
   const std::string folder_;
   const bool all_;
-  std::string newest_;                                           // id of the newest run that was found
+  std::string newest_;                                           // ID of the newest run found
   std::map<std::string, std::unique_ptr<EventReader>> readers_;  // by run
 };
 

@@ -1,4 +1,4 @@
-// What a user manages of their own account (docs/service.md): /api/me, /api/session, /api/tokens,
+// Users' management of their own accounts (docs/service.md): /api/me, /api/session, /api/tokens,
 // /api/credentials and, for administrators, /api/audit.
 #pragma once
 
@@ -15,19 +15,19 @@ namespace radl::serve {
 
 class AccountApi : public Part {
  public:
-  // All outlive it.
+  // All arguments must outlive this object.
   AccountApi(Access& access, Users& users, Audit& audit) : access_(access), users_(users), audit_(audit) {}
   bool takes(const httpd::RequestHead& head) const override;
   bool runs_programs() const override { return false; }
   Begun begin(const httpd::RequestHead& head, const Caller& caller) override;
-  // [{"method", "path", "scope"}], of all routes, below /api.
+  // [{"method", "path", "scope"}] of all routes, below /api.
   static Json described();
 
  private:
   struct Route;
   static const std::vector<Route>& routes();
   using Answer = httpd::Answer;
-  // `id`: of the path, if its route has one.
+  // `id`: from the path, if its route has one.
   Answer me(const Caller& caller, const std::string& id, const std::string& body);
   Answer end_session(const Caller& caller, const std::string& id, const std::string& body);
   Answer list_tokens(const Caller& caller, const std::string& id, const std::string& body);

@@ -1,12 +1,12 @@
-// Who asked the service for what: FOLDER/audit.jsonl, two lines for each request that changes something, when
-// it begins (status null) and when it is answered, and one for each that was refused. Requests without a
-// valid token are in FOLDER/refused.jsonl: whoever sends many of them does not push other lines out. Neither
-// is ever larger than 16 MiB: the older half is in NAME.1.
+// The audit log: FOLDER/audit.jsonl has two lines per request that changes something, at its begin (status
+// null) and response, and one per rejected request. Requests without a valid token go to
+// FOLDER/refused.jsonl, so that a flood of them does not displace other lines. Each file is limited to 16
+// MiB; the older half is in NAME.1.
 //
 //   {"time": "2026-01-31T09:00:00Z", "user": "ana", "token": "t-3f9c01ab", "peer": "127.0.0.1",
 //    "method": "POST", "path": "/infrastructures", "status": 200}
 //
-// No line has a secret: neither headers nor queries nor bodies are in it.
+// Lines contain no secrets: no headers, queries or bodies.
 #pragma once
 
 #include <mutex>
@@ -24,10 +24,10 @@ class Audit {
  public:
   Audit(const std::string& folder, Clock& clock)
       : admitted_{folder + "/audit.jsonl"}, refused_{folder + "/refused.jsonl"}, clock_(clock) {}
-  // `caller`: nullptr for a request that was not admitted. `status`: nothing when a request begins. What
-  // cannot be written is dropped: a full disk stops no request.
+  // `caller`: nullptr for a rejected request. `status`: nullopt when a request begins. Failed writes are
+  // dropped, so a full disk stops no request.
   void note(const httpd::RequestHead& head, const Caller* caller, std::optional<int> status);
-  // The last lines, at most `bytes` of them; `refused`: of requests that were not admitted.
+  // The last lines, up to `bytes`; `refused`: of requests without a valid token.
   std::string last(size_t bytes, bool refused = false);
 
  private:

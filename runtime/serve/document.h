@@ -1,6 +1,6 @@
-// The RADL document of an infrastructure that grows by requests: what clients have sent, put together.
+// The RADL document of an infrastructure that grows by requests: the merged documents of its clients.
 //
-// In:  RADL text, or RADL-JSON turned into it (rooms: compiler/syntax, compiler/compat).
+// In:  RADL text, or RADL-JSON converted to it (uses compiler/syntax, compiler/compat).
 // Out: one RADL document that compiles to the whole infrastructure.
 #pragma once
 
@@ -18,7 +18,7 @@ class SourceMap;
 
 namespace radl::serve {
 
-// The errors among the findings, for a client: without warnings, and without `folder` in the names of files.
+// The errors among the findings, for a client: without warnings, and without `folder` in file names.
 std::string errors_text(const Diagnostics& findings, const SourceMap& sources, std::string_view folder = {});
 
 class Document {
@@ -26,35 +26,35 @@ class Document {
   struct Deploy {
     std::string system;
     int count = 0;
-    std::string cloud;  // id of the account; empty: the service chooses
+    std::string cloud;  // ID of the account; empty: chosen by the service
   };
 
-  // Invalid: the findings of the parser, a line each.
+  // Invalid: the parser's findings, one per line.
   static Result<Document> parse(std::string_view radl);
-  // RADL-JSON. Invalid: as above.
+  // From RADL-JSON. Invalid: as above.
   static Result<Document> from_json(std::string_view json);
 
-  // TOSCA (tosca.h). Invalid, Unsupported: as there.
+  // From TOSCA (tosca.h). Invalid, Unsupported: as there.
   static Result<Document> from_tosca(std::string_view tosca);
 
-  // The definitions of `more` are added: a system or a configure replaces that of the same name, a network or
-  // an ansible host of the same name stays as it is, what contextualize says is added. Returns the deploys of
-  // `more`, which this document does not get. Invalid: one of the two is of `radl 2`, or `more` deploys a
-  // system on another account than this document.
+  // Adds the definitions of `more`: a system or configure replaces the one with the same name, existing
+  // networks and ansible hosts stay, contextualize is merged. Returns the deploys of `more`, which are not
+  // added. Invalid: one of the two is `radl 2`, or `more` deploys a system on another account than this
+  // document.
   Result<std::vector<Deploy>> add(const Document& more);
-  // What a reconfigure may redefine: configures, and lines of contextualize; the rest of `more` is ignored.
+  // Adds what a reconfigure may redefine: configures, and lines of contextualize; ignores the rest of `more`.
   Status reconfigure(const Document& more);
-  // The features of the first system of `more` replace those of the same names of `system`. Invalid: `more`
-  // has no system with features, or this document is of `radl 2`.
+  // Replaces features of `system` by those of the first system of `more` with the same names. Invalid: `more`
+  // has no system with features, or this document is `radl 2`.
   Status alter(const std::string& system, const Document& more);
-  // A system that is new here gets a deploy of its own.
+  // Adds a deploy for a new system.
   void deploy(const Deploy& one);
 
   const std::vector<Deploy>& deploys() const { return deploys_; }
   bool has_deploy(std::string_view system) const;
   bool is_radl2() const { return radl2_; }
   std::string text() const;
-  std::string tosca() const { return tosca_; }  // as it was sent, if it came as TOSCA
+  std::string tosca() const { return tosca_; }  // as sent, if it came as TOSCA
   void set_tosca(std::string tosca) { tosca_ = std::move(tosca); }
 
  private:
@@ -65,7 +65,7 @@ class Document {
   void put(const Part& part, bool replace);
 
   bool radl2_ = false;
-  std::string whole_;  // of radl 2: the document as it was sent
+  std::string whole_;  // for radl 2: the document as sent
   std::vector<Part> parts_;
   std::vector<std::string> options_, items_;  // of contextualize
   std::string max_time_;

@@ -1,5 +1,5 @@
-// Texts of the service name files by paths below its folder, which say nothing to a client: they are shown as
-// the client knows them. "FOLDER/workspaces/ID/files/one.radl:3" becomes "one.radl:3".
+// Replaces paths below the service's folder in texts by the names that clients know:
+// "FOLDER/workspaces/ID/files/one.radl:3" becomes "one.radl:3".
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ class HiddenPaths {
   std::string hide(std::string text) const;
 
  private:
-  std::vector<std::string> folders_;  // the same one, as it was given and absolute; the longest first
+  std::vector<std::string> folders_;  // the same folder as given and absolute; longest first
 };
 
 }  // namespace radl::serve

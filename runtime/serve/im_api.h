@@ -1,4 +1,4 @@
-// The Infrastructure Manager's REST API over the driver (docs/service.md lists what differs from the
+// The Infrastructure Manager's REST API on top of the driver (docs/service.md lists the differences from the
 // reference).
 #pragma once
 
@@ -10,30 +10,30 @@
 
 namespace radl::serve {
 
-// What one user may have at most.
+// Limits per user.
 struct ImLimits {
   size_t infrastructures = 200;
 };
 
 class ImApi : public Part {
  public:
-  // Both outlive it. `scheme`: "http" or "https", for the addresses in answers.
+  // Both must outlive this object. `scheme`: "http" or "https", for URLs in responses.
   ImApi(Access& access, Registry& registry, std::string scheme, const ImLimits& limits)
       : parts_{access, registry}, scheme_(std::move(scheme)), limits_(limits) {}
 
-  // All requests: it is the last part of the service.
+  // Takes all requests: it is the last part of the service.
   bool takes(const httpd::RequestHead&) const override { return true; }
-  bool runs_programs() const override { return false; }  // compile_document() checks
+  bool runs_programs() const override { return false; }  // compile_document() checks it
   Begun begin(const httpd::RequestHead& head, const Caller& caller) override;
 
  private:
-  // Answers a whole request; may wait for machines.
+  // Handles a complete request; may wait for machines.
   httpd::Answer answer(const httpd::RequestHead& head, const std::string& body, const Caller& caller);
-  httpd::Answer admitted(ImCall& call);  // with a slot, or a read
+  httpd::Answer admitted(ImCall& call);  // with a slot, or for a read
   httpd::Answer route(ImCall& call);
   httpd::Answer list(ImCall& call);
   httpd::Answer create(ImCall& call);
-  httpd::Answer take(ImCall& call);  // what another service exported
+  httpd::Answer take(ImCall& call);  // imports an infrastructure exported by another service
 
   const ImParts parts_;
   const std::string scheme_;

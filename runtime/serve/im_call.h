@@ -1,4 +1,4 @@
-// One request of a client of the Infrastructure Manager, and the forms of its answers.
+// A request of an Infrastructure Manager client, and the formats of responses.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace radl::serve {
 
-// An error in the form that Accept asks for.
+// An error in the format requested by Accept.
 httpd::Answer error_answer(const httpd::RequestHead& head, int status, const std::string& message);
 
 struct ImCall {
@@ -23,22 +23,22 @@ struct ImCall {
   std::vector<std::string> path;  // decoded parts
   std::vector<std::pair<std::string, std::string>> parameters;
   Caller caller;
-  std::string accounts;  // of clouds, as the request's Authorization has them (ImAuthorization)
-  Settings by;           // the caller's (Users::of())
-  std::string doing;     // "Getting Inf. info", of the text of an error
+  std::string accounts;  // cloud accounts from the request's Authorization (ImAuthorization)
+  Settings by;           // the caller's settings (Users::of())
+  std::string doing;     // "Getting Inf. info", for error texts
 
-  // NotFound: a path that nothing has. Invalid: a query that cannot be read.
+  // NotFound: unknown path. Invalid: malformed query.
   static Result<ImCall> read(const httpd::RequestHead& head, const std::string& body,
                              const std::string& scheme, const Caller& caller);
 
   Order order() const { return {by, accounts}; }
-  std::string parameter(std::string_view name) const;  // ""; not given
+  std::string parameter(std::string_view name) const;  // "" if not given
   Result<bool> flag(std::string_view name, bool otherwise) const;
-  // The body by its Content-Type. Unsupported: a type that no description has.
+  // Parses the body by its Content-Type. Unsupported: an unknown type.
   Result<Document> document() const;
   std::string uri(const std::string& path) const;
 
-  // By Accept, in the type `own` or as JSON; 415 where neither is accepted.
+  // By Accept, as type `own` or JSON; 415 if neither is accepted.
   httpd::Answer answer(const std::string& own, const std::string& text, const Json& json) const;
   httpd::Answer json(const Json& json) const;
   httpd::Answer uris(const std::vector<std::string>& uris) const;

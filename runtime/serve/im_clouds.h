@@ -1,4 +1,4 @@
-// Dry runs of a document, and requests about a cloud itself.
+// Dry runs of documents, and requests about clouds.
 #pragma once
 
 #include "runtime/serve/im_call.h"
@@ -6,7 +6,7 @@
 
 namespace radl::serve {
 
-// Creates nothing: the machines and disks that the document asks for, by cloud.
+// Lists the machines and disks that the document requests, by cloud. Creates nothing.
 httpd::Answer dry_run(const ImCall& call, const Document& document, const Registry& registry);
 // GET /clouds/ID/images and /clouds/ID/quotas.
 httpd::Answer with_cloud(ImCall& call);

@@ -1,4 +1,4 @@
-// What clients of the Infrastructure Manager put into the headers of a request
+// Parses headers of Infrastructure Manager clients
 // (imdocs.readthedocs.io/en/latest/REST.html).
 #pragma once
 
@@ -12,11 +12,11 @@
 
 namespace radl::serve {
 
-// The user who sends a request, and the cloud accounts that the request uses.
+// The user who sends a request, and the cloud accounts for it.
 struct ImAuthorization {
-  std::string user;    // "" where a token alone was sent
-  std::string secret;  // the password or the token
-  // The other lines, in the form of an auth file; for this one request. Secret.
+  std::string user;    // "" if only a token was sent
+  std::string secret;  // password or token
+  // The other lines in auth file format, for this request only. Secret.
   std::string accounts;
 };
 

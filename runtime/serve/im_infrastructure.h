@@ -1,4 +1,4 @@
-// The requests about one infrastructure.
+// Requests about one infrastructure.
 #pragma once
 
 #include "runtime/serve/access.h"
@@ -7,17 +7,17 @@
 
 namespace radl::serve {
 
-// What the requests use beside the infrastructure; outlives them.
+// What the requests need besides the infrastructure; must outlive them.
 struct ImParts {
   Access& access;
   Registry& registry;
 };
 
-// The caller may touch it, and has the scope that the request needs.
+// The caller must have been authorized for the infrastructure and the required scope.
 httpd::Answer with_infrastructure(ImCall& call, const ImParts& parts,
                                   const std::shared_ptr<Infrastructure>& inf);
 
-// Waits for what a request asked for. Timeout: it takes longer than a request may.
+// Waits for the result of a request. Timeout: longer than a request may take.
 Status wait_for(const std::shared_future<Status>& future);
 
 }  // namespace radl::serve

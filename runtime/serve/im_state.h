@@ -1,4 +1,4 @@
-// The states of machines and infrastructures in the words of the Infrastructure Manager's REST API.
+// States of machines and infrastructures in the terms of the Infrastructure Manager's REST API.
 #pragma once
 
 #include <string>
@@ -21,11 +21,11 @@ enum class MachineState {
 };
 std::string_view state_name(MachineState state);  // "pending", ...
 
-// Of the node `address`. `at_work`: a run of the infrastructure goes on; `deleting`: it is a destroy.
+// Of the node `address`. `at_work`: a run of the infrastructure is active; `deleting`: it is a destroy.
 MachineState machine_state(const Snapshot& snapshot, const std::string& address, bool at_work, bool deleting);
 
-// Of the infrastructure, from those of its machines in the order of their numbers. Without machines: Failed
-// where `failed`, Pending while a run goes on, else Unknown.
+// Of the infrastructure, from its machines' states in number order. Without machines: Failed if `failed`,
+// Pending during a run, else Unknown.
 MachineState infrastructure_state(const std::vector<MachineState>& machines, bool at_work, bool failed,
                                   bool deleting);
 

@@ -1,4 +1,4 @@
-// GET /stats: what the infrastructures of the caller were.
+// GET /stats: statistics of the caller's infrastructures, past and present.
 #pragma once
 
 #include "runtime/serve/im_call.h"

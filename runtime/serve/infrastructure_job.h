@@ -1,4 +1,4 @@
-// One run of an infrastructure, and what those who asked for it wait for. Internal to Infrastructure.
+// A run of an infrastructure, and the results that its requesters wait for. Internal to Infrastructure.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@
 
 namespace radl::serve {
 
-// What a change waits for, over all of its jobs.
+// The result of a change, over all its jobs.
 struct Infrastructure::Job {
   struct Progress : EventSink {
     explicit Progress(std::vector<std::string> wanted) : waiting(wanted.begin(), wanted.end()) {}
@@ -59,10 +59,10 @@ struct Infrastructure::Job {
   std::optional<driver::ScaleRequest> scale;
   std::shared_ptr<Progress> progress;
   std::vector<int> leaving = {};                   // numbers of the machines that it removes
-  std::function<Status(Cancellation&)> work = {};  // of Kind::Work
+  std::function<Status(Cancellation&)> work = {};  // for Kind::Work
 };
 
-// The errors of a project that does not compile; `folder` is not named.
+// The errors of a project that does not compile, without naming `folder`.
 std::string findings_of(const driver::Project& project, const std::string& folder);
 
 }  // namespace radl::serve

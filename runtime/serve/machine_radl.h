@@ -1,4 +1,4 @@
-// A machine in the words of RADL: what was asked for, and what it has become.
+// Describes a machine in RADL: its request and its current properties.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace radl::serve {
 
-// RADL-JSON of the node `address` of the document `radl`: its networks, its system and its deploy. The system
-// has its addresses (net_interface.N.ip), `state`, `instance_id`, `instance_type`, `provider.type`, the user
-// to log in as, and its price, as far as they are known. `key`: the private key that logs in there; may be
-// empty. Invalid: the document has no such system.
+// RADL-JSON of the node `address` of the document `radl`: its networks, system and deploy. The system
+// includes its addresses (net_interface.N.ip), `state`, `instance_id`, `instance_type`, `provider.type`,
+// login user and price, as far as known. `key`: the private key for logins; may be empty. Invalid: the
+// document has no such system.
 Result<Json> machine_radl(const std::string& radl, const Snapshot& snapshot, const std::string& address,
                           const std::string& state, const std::string& key);
 
-// RADL-JSON as RADL text.
+// Converts RADL-JSON to RADL text.
 Result<std::string> radl_text(const Json& radl);
 
 }  // namespace radl::serve

@@ -1,4 +1,4 @@
-// Text as a file that only this process can open, and that is gone with this object: it is never on a disk.
+// A text as a file that only this process can open. Never on disk; deleted with this object.
 #pragma once
 
 #include <sys/mman.h>
@@ -13,14 +13,14 @@ namespace radl::serve {
 
 class MemoryFile {
  public:
-  // `what` is named in an error. Empty text: there is no file.
+  // `what` is named in errors. Empty text: no file.
   MemoryFile(const std::string& text, const std::string& what)
       : file_(text.empty() ? -1 : ::memfd_create("radlc", MFD_CLOEXEC)) {
     if (text.empty()) return;
     status_ = file_.open() ? write_all(file_.get(), text, what) : errno_status(errno, "holding " + what);
   }
   const Status& status() const { return status_; }
-  // "": there is no file.
+  // "": no file.
   std::string path() const {
     return file_.open() ? "/proc/self/fd/" + std::to_string(file_.get()) : std::string();
   }

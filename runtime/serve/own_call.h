@@ -1,4 +1,4 @@
-// One request of the own API, and the forms of its answers (docs/openapi.json).
+// A request of the service's own API, and the formats of responses (docs/openapi.json).
 #pragma once
 
 #include <map>
@@ -15,36 +15,36 @@ struct OwnCall {
   const httpd::RequestHead& head;
   const std::string& body;
   Caller caller;
-  std::vector<std::string> path;                  // the parts that are braced in the route, in their order
-  std::map<std::string, std::string> parameters;  // of the query
+  std::vector<std::string> path;                  // the route's parameters in braces, in order
+  std::map<std::string, std::string> parameters;  // query parameters
 
-  std::string parameter(const std::string& name) const;  // "": not given
-  // The body as an object; Invalid: it is not JSON.
+  std::string parameter(const std::string& name) const;  // "" if not given
+  // Parses the body as a JSON object. Invalid: not JSON.
   Result<Json> json() const;
 };
 
-// Of a body: the member, or `otherwise` if there is none. Invalid: it is of another type.
+// A member of the body, or `otherwise` if missing. Invalid: it has another type.
 Result<std::string> text_in(const Json& json, const std::string& name, const std::string& otherwise = {});
 Result<double> number_in(const Json& json, const std::string& name, double otherwise);
-// The same; false if there is none.
+// Same; false if missing.
 Result<bool> flag_in(const Json& json, const std::string& name);
-// "name=value" of each member of body.inputs. Invalid: it is not an object.
+// "name=value" for each member of body.inputs. Invalid: it is not an object.
 Result<std::vector<std::string>> inputs_in(const Json& body);
-// Whether the caller may have the program compiled: functions of `radl 2` such as file() read what the
-// service reads, which needs the scope apply. Auth.
+// Auth: the caller may not compile the program. Functions of `radl 2` such as file() can read what the
+// service can read, which requires the scope apply.
 Status may_compile(const OwnCall& call, const std::string& program);
-// Digits alone. Invalid: anything else.
+// Accepts digits only. Invalid: anything else.
 Result<unsigned long long> whole_number(const std::string& name, const std::string& text);
 
 httpd::Answer json_answer(const Json& json, int status = 200);
-// {"error": {"code", "message", "hint"}} with the status of its code: one table for all that is below /api/.
+// {"error": {"code", "message", "hint"}} with the HTTP status for its code, for all paths below /api/.
 httpd::Answer error_answer(const Status& status);
 httpd::Answer error_answer(int http, std::string_view code, const std::string& message,
                            const std::string& hint = {});
 
-// 429: too many processes run for the caller, or for all.
+// 429: too many processes run for the caller, or in total.
 httpd::Answer too_many_processes();
-// 405, with the methods that the address supports.
+// 405 with the methods supported by the path.
 httpd::Answer not_allowed(const std::string& method, const std::string& allowed);
 
 }  // namespace radl::serve

@@ -1,4 +1,4 @@
-// Files that answers of the own API give: results, uploads and outputs of tasks.
+// Files in responses of the own API: results, uploads and task outputs.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace radl::serve {
 
-// [{"path", "bytes"}] of the regular files below a folder, by path; [] if there is no folder. Links are left
-// out. `hidden`: also files whose names begin with a dot, which are radlc's own among results.
+// [{"path", "bytes"}] of the regular files below a folder, by path; [] without a folder. Omits links.
+// `hidden`: includes files whose names begin with a dot, which are radlc's own among results.
 Json files_below(const std::string& folder, bool hidden);
 // The file as a download. 404 if a part of `path` begins with a dot or is a link, or if it is not a regular
 // file.

@@ -1,4 +1,4 @@
-// The routes of the own API: inside of it alone.
+// Routes of the own API, for internal use.
 #pragma once
 
 #include "common/text.h"
@@ -7,7 +7,7 @@
 namespace radl::serve {
 
 struct OwnApi::Route {
-  std::string_view method, path;  // below /api/v1; "{path}": the rest of it
+  std::string_view method, path;  // below /api/v1; "{path}" matches the rest
   Scope scope;
   httpd::Answer (OwnApi::*handler)(OwnCall&);  // null: an upload, whose body is not kept in memory
 };

@@ -1,4 +1,4 @@
-// The page of the service, below /ui/: files of share/radlc/page, and one document for all addresses of the
+// The service's web page below /ui/: files of share/radlc/page, and one document for all addresses of the
 // page.
 #pragma once
 
@@ -11,17 +11,17 @@ namespace radl::serve {
 
 class Page : public Part {
  public:
-  // Reads the folder's files, which are few and small. A folder that does not exist is a page that is
-  // missing: each request is told so.
+  // Reads the folder's files, which are few and small. Without the folder, each request reports that the page
+  // is missing.
   explicit Page(const std::string& folder);
-  // Also "/", for a browser.
+  // Also takes "/", for browsers.
   bool takes(const httpd::RequestHead& head) const override;
   Begun begin(const httpd::RequestHead& head, const Caller& caller) override;
   bool missing() const { return !files_.contains("index.html"); }
 
  private:
   struct File {
-    std::string bytes, gzip, type, tag;  // gzip: "" if the build made none
+    std::string bytes, gzip, type, tag;  // gzip: "" if the build has none
   };
   httpd::Answer answer(const File& file, const httpd::RequestHead& head) const;
   std::map<std::string, File> files_;  // by name

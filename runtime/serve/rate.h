@@ -1,4 +1,4 @@
-// How many requests each user may send: a bucket that refills by `per_second` and holds `burst`.
+// Limits the requests of each user: a token bucket that refills by `per_second` and holds `burst`.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@ class Rate {
  public:
   Rate(double per_second, double burst, Clock& clock)
       : per_second_(per_second), burst_(burst), clock_(clock) {}
-  // False: the user has to wait.
+  // False: the user must wait.
   bool take(const std::string& user) {
     std::lock_guard lock(mutex_);
     const auto now = clock_.now();

@@ -1,4 +1,4 @@
-// The infrastructures of the service, by their ids.
+// The service's infrastructures, by ID.
 #pragma once
 
 #include <future>
@@ -13,42 +13,42 @@
 
 namespace radl::serve {
 
-// What /stats says of an infrastructure, also after it has gone.
+// Facts about an infrastructure for /stats, kept after its removal.
 struct InfrastructureFacts {
   std::string id, owner;
-  double created = 0;  // wall seconds
+  double created = 0;  // wall-clock seconds
   bool deleted = false;
   Json figures = Json::object();  // creation_date, last_date, vm_count, ...
 };
 
 class Registry {
  public:
-  // FOLDER/infrastructures/ID each; those that are there are opened. Notes say what could not be opened.
+  // Opens all FOLDER/infrastructures/ID. Notes list those that could not be opened.
   static Result<std::unique_ptr<Registry>> open(Users& users, const std::string& folder,
                                                 std::vector<std::string>& notes);
 
-  // Ends all runs well; none begins afterwards.
+  // Ends all runs gracefully and starts no more.
   void stop();
 
-  std::vector<std::shared_ptr<Infrastructure>> all() const;  // by begin
-  // NotFound; with "Deleted infrastructure." for one that was here since the service began.
+  std::vector<std::shared_ptr<Infrastructure>> all() const;  // by creation time
+  // NotFound; with "Deleted infrastructure." for one removed since the service started.
   Result<std::shared_ptr<Infrastructure>> find(const std::string& id) const;
   Result<std::shared_ptr<Infrastructure>> create(const std::string& owner);
-  // What Infrastructure::exported() gave, which must be trusted. Conflict: it is here already.
+  // Imports the result of Infrastructure::exported(), which must be trusted. Conflict: it already exists.
   Result<std::shared_ptr<Infrastructure>> take(const std::string& exported, const std::string& owner);
   size_t count_of(const std::string& owner) const;
   std::vector<InfrastructureFacts> facts() const;
-  // The program of a document, of which nothing is created. Invalid: it does not compile.
+  // Compiles a document without creating anything. Invalid: it does not compile.
   Result<ir::Program> compiled(const Document& document, const std::string& user) const;
   std::string default_cloud() const { return settings_.cloud.empty() ? "local" : settings_.cloud; }
-  // The accounts that a request uses (Users::accounts()).
+  // The accounts for a request (Users::accounts()).
   Result<std::string> accounts(const Caller& caller, const std::string& sent) const {
     return users_.accounts(caller, sent);
   }
   Settings settings_of(const Caller& caller) const { return users_.of(caller.user); }
-  // Forgets it, and removes its folder.
+  // Forgets it and removes its folder.
   Status remove(const std::string& id);
-  // The same once `over` has succeeded; meanwhile it is here, and it stays if that fails.
+  // Same after `over` has succeeded; it stays until then, and if `over` fails.
   void remove_after(const std::shared_ptr<Infrastructure>& one, std::shared_future<Status> over);
 
  private:
@@ -64,8 +64,8 @@ class Registry {
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<Infrastructure>> all_;
   bool stopping_ = false;
-  std::vector<std::string> removed_;        // the last ones
-  std::vector<std::future<void>> waiting_;  // of remove_after()
+  std::vector<std::string> removed_;        // the most recent ones
+  std::vector<std::future<void>> waiting_;  // for remove_after()
 };
 
 }  // namespace radl::serve

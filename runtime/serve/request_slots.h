@@ -1,5 +1,5 @@
-// Bounds how many requests hold a worker while they wait: for each user, and in all. Requests that only read
-// take no slot, so a worker is always left for them.
+// Limits how many requests occupy a worker while they wait: per user and in total. Read-only requests take no
+// slot, so workers remain for them.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@ class RequestSlots {
  public:
   RequestSlots(int of_one, int of_all) : of_one_(of_one), of_all_(of_all) {}
 
-  // Freed when this object is destroyed.
+  // Freed on destruction.
   class Slot {
    public:
     Slot(RequestSlots& of, std::string user) : of_(&of), user_(std::move(user)) {}

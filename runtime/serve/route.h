@@ -1,4 +1,4 @@
-// The paths of the service's own requests, with names in braces for what differs.
+// Path patterns of the service's own requests, with parameters in braces.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,8 @@
 
 namespace radl::serve {
 
-// "/runs/{run}" fits {"runs", "a-1"} and gives {"a-1"}; "{path}" is all that is left. Nothing: it does not
-// fit.
+// "/runs/{run}" matches {"runs", "a-1"} and returns {"a-1"}; "{path}" matches the rest. nullopt: no
+// match.
 std::optional<std::vector<std::string>> path_parameters(std::string_view route,
                                                         const std::vector<std::string>& path);
 

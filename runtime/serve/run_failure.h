@@ -1,4 +1,4 @@
-// Why a run of the service failed, for the user who asked for it.
+// Explains a failed run of the service to the user who requested it.
 #pragma once
 
 #include "common/status.h"
@@ -6,8 +6,8 @@
 
 namespace radl::serve {
 
-// Ok if the run succeeded. Else its code, and a line for each action that failed; actions that were skipped
-// because of one have no line. If none failed (the run was cancelled): the run's own status.
+// Ok if the run succeeded. Otherwise its code and a line per failed action, without actions skipped because
+// of one. If none failed (the run was cancelled): the run's own status.
 Status failure_of(const RunReport& report);
 
 }  // namespace radl::serve

@@ -1,8 +1,8 @@
-// The tokens of the service's users, in FOLDER/tokens.json (mode 0600). The file has the SHA-256 of each
-// secret and never the secret: 256 random bits, which are shown once, to the caller who asked for them.
+// Tokens of the service's users, in FOLDER/tokens.json (mode 0600). The file stores the SHA-256 of each
+// secret, never the secret: 256 random bits, shown once to the caller who requested the token.
 //
-// A token never grants more than its maker has, and ends when the token that made it is revoked. Several
-// processes may change the file; each sees the changes of the others with its next call.
+// A token never grants more than the token that created it, and ends when that one is revoked. Several
+// processes may change the file; each sees the others' changes at its next call.
 #pragma once
 
 #include <sys/types.h>
@@ -28,9 +28,9 @@ struct Token {
   std::string user, label;
   Scope scope = Scope::Read;
   Kind kind = Kind::Client;
-  std::string maker;   // the id of the token that made it
-  double created = 0;  // wall seconds
-  double expires = 0;  // wall seconds; 0: never
+  std::string maker;   // ID of the token that created it
+  double created = 0;  // wall-clock seconds
+  double expires = 0;  // wall-clock seconds; 0: never
 };
 
 struct IssuedToken {
@@ -39,33 +39,33 @@ struct IssuedToken {
 };
 
 struct TokenRequest {
-  std::string user;  // "": the maker's
+  std::string user;  // "": the creator's
   Scope scope = Scope::Read;
   std::string label;
-  double lifetime = 0;  // seconds; 0: no end
+  double lifetime = 0;  // seconds; 0: unlimited
   Token::Kind kind = Token::Kind::Client;
 };
 
 class Tokens {
  public:
-  // `world` outlives it.
+  // `world` must outlive this object.
   Tokens(std::string folder, World& world) : folder_(std::move(folder)), world_(world) {}
 
-  // Auth: a scope above the maker's, or another user without Scope::Admin. Invalid: not a user name. Quota:
+  // Auth: a scope above the creator's, or another user without Scope::Admin. Invalid: not a user name. Quota:
   // too many tokens.
   Result<IssuedToken> add(const Caller& maker, const TokenRequest& request);
-  // Those that the caller may see: their own; Scope::Admin: of all users. No sessions that have expired.
+  // The tokens visible to the caller: their own; Scope::Admin: of all users. Omits expired sessions.
   Result<std::vector<Token>> list(const Caller& caller);
-  // With all that it made. A token revokes itself and those it made, and others of the caller's whose scope
-  // is not above its own. NotFound: the caller may see no such token. Auth: its scope is above the caller's.
+  // Revokes it with all tokens it created. A token may revoke itself, tokens it created, and others of the
+  // caller with no larger scope. NotFound: not visible to the caller. Auth: its scope is above the caller's.
   Status revoke(const Caller& caller, const std::string& id);
 
-  // The token with this secret, unless it is a one-time code. NotFound: there is none, or it has expired.
+  // The token with this secret, unless it is a one-time code. NotFound: none, or expired.
   Result<Token> find(const std::string& secret);
-  // Whether exchange() would take the code; changes nothing and waits for no other process. NotFound: as
-  // above.
+  // Checks whether exchange() would accept the code; changes nothing and waits for no other process.
+  // NotFound: as above.
   Status check_link(const std::string& code);
-  // A session in place of a one-time code, which is used up. NotFound: as above.
+  // Exchanges a one-time code for a session. The code is used up. NotFound: as above.
   Result<IssuedToken> exchange(const std::string& code, double lifetime);
 
  private:
@@ -76,11 +76,11 @@ class Tokens {
   std::string path() const { return folder_ + "/tokens.json"; }
   Status read_locked();
   Status write_locked();
-  // Reads, lets `change` do its work, and writes if that is ok; under the file's lock. A change that fails
-  // has changed nothing.
+  // Reads the file, calls `change`, and writes it if that succeeded, under the file's lock. A failed change
+  // has no effect.
   template <class Change>
   Status changed(Change change);
-  std::set<std::string> family_locked(const std::string& id) const;  // and all that it made
+  std::set<std::string> family_locked(const std::string& id) const;  // and all tokens it created
   IssuedToken issue_locked(Token token);
   double now() const { return world_.clock.wall_seconds(); }
 
@@ -88,7 +88,7 @@ class Tokens {
   World& world_;
   std::mutex mutex_;
   std::vector<Kept> tokens_;
-  std::string version_;  // of the file that tokens_ came from
+  std::string version_;  // version of the file that tokens_ was read from
 };
 
 // Letters, digits and "._@-", at most 64: such a name is safe in paths, logs and headers.

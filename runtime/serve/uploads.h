@@ -1,7 +1,7 @@
-// Files that users upload, in parts. NAME.part holds what has arrived until the file is complete.
+// Users' file uploads, in parts. NAME.part holds the received data until the file is complete.
 //
-// One upload of a file is in progress at a time: a newer one takes the file over, and the older one is
-// refused with its next bytes. So a client whose connection broke can continue at once.
+// One upload per file is active: a newer upload takes over, and the older one is rejected at its next bytes.
+// So a client whose connection broke can continue immediately.
 #pragma once
 
 #include <sys/types.h>
@@ -22,12 +22,12 @@ namespace radl::serve {
 
 class Uploads {
  public:
-  static constexpr uint64_t kOfOneUser = uint64_t{100} << 30;  // bytes that the files of a user may take
+  static constexpr uint64_t kOfOneUser = uint64_t{100} << 30;  // limit for all files of a user, in bytes
 
   class Upload;
   static constexpr uint64_t kFilesOfOneUser = 10000;
 
-  // What the files of a user take.
+  // The space used by a user's files.
   struct Used {
     uint64_t bytes = 0, files = 0;
   };
@@ -35,13 +35,13 @@ class Uploads {
   static void add_used(const std::string& folder, Used& used);
 
   struct Part {
-    uint64_t offset = 0, total = 0;  // its first byte, and the bytes of the whole file
-    bool executable = false;         // the complete file has the mode 0700, else 0600
+    uint64_t offset = 0, total = 0;  // offset of its first byte; size of the whole file
+    bool executable = false;         // mode of the complete file: 0700, else 0600
   };
-  // A part of a file, whose folders are created. `used`: by all files of the user. Offset 0 begins from the
-  // start.
-  // Conflict: `expected` bytes have arrived, and the upload continues there. Quota: the user's share, or the
-  // disk, has no room.
+  // Begins a part of a file, and creates its folders. `used`: by all files of
+  // the user. Offset 0 starts over. Conflict: `expected` bytes have arrived,
+  // and the upload must continue there. Quota: the user's share or the disk is
+  // full.
   Result<std::unique_ptr<Upload>> begin(const std::string& path, const std::string& user, const Used& used,
                                         const Part& part, uint64_t& expected);
 
@@ -49,7 +49,7 @@ class Uploads {
   struct File {
     explicit File(std::string its) : user(std::move(its)) {}
     const std::string user;
-    std::atomic<uint64_t> remaining = 0;  // bytes that are still to come
+    std::atomic<uint64_t> remaining = 0;  // bytes still to come
     std::mutex mutex;                     // never held for long: begin() waits for it
     uint64_t turn = 0;                    // of the upload that may write
   };
@@ -64,12 +64,12 @@ class Uploads::Upload {
   ~Upload();
   // Conflict: a newer upload has the file. Invalid: more than `total`.
   Status write(std::string_view part);
-  // Makes the file complete if all of it has arrived: true. It waits for the disk.
+  // Completes the file if all of it has arrived, and then returns true. Waits for the disk.
   Result<bool> finish();
   uint64_t bytes() const { return size_; }
 
  private:
-  Status check_whole() const;  // under the mutex
+  Status check_whole() const;  // call with the mutex held
   bool is_newest() const { return file_->turn == turn_; }
 
   const std::string path_;

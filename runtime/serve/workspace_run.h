@@ -1,4 +1,4 @@
-// What the runs of a workspace hold to.
+// Constraints on the runs of a workspace.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace radl::serve {
 
-// Conflict: `now` does something that the plan `shown` (plan.h, as JSON) does not, or is of other sources,
-// other inputs or another state.
+// Conflict: `now` has an action that the plan `shown` (plan.h, as JSON) lacks, or other sources, inputs or
+// state.
 Status stays_within(const Json& shown, const Plan& now);
-// Whether `secrets` ("name=value") are the secret inputs that the plan asks for. Invalid.
+// Invalid unless `secrets` ("name=value") are exactly the secret inputs that the plan requires.
 Status check_secrets(const Json& shown, const std::vector<std::string>& secrets);
 
 }  // namespace radl::serve

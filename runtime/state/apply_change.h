@@ -1,4 +1,4 @@
-// One change, done to the tables. Internal to runtime/state.
+// Applies one change to the tables. Internal to runtime/state.
 #pragma once
 
 #include "runtime/state/change.h"
@@ -6,22 +6,22 @@
 
 namespace radl {
 
-// What every write has to know besides the change.
+// The context of every write.
 struct Writing {
   Database& db;
-  double now = 0;             // wall seconds
-  std::string lock_id;        // of who writes
-  std::string principal;      // who asked for it
+  double now = 0;             // wall-clock seconds
+  std::string lock_id;        // of the writer
+  std::string principal;      // the requesting user
   long long last_intent = 0;  // out: of the last Begin
 };
 
-// In the transaction that the caller opened, and takes back when this fails.
+// Call inside a transaction; the caller rolls it back on failure.
 Status apply_change(Writing& writing, const StateChange& change);
 
-// Of `state mv`. Exists, NotFound; Invalid for a name that such a thing cannot have.
+// For `state mv`. Exists, NotFound; Invalid for an unsuitable name.
 Status apply_move(Writing& writing, const state_change::Move& move);
 Status write_step(Database& db, const StepRecord& record);
-// The intent's address and resource under other names.
+// Renames the intent's address and resource.
 Status rewrite_intent(Database& db, const Intent& intent);
 Status delete_resource(Database& db, const std::string& address, bool keep_steps);
 Status delete_step(Database& db, const std::string& id);

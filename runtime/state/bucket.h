@@ -1,7 +1,7 @@
-// A bucket or container as a state uses it: objects written only on conditions. Internal to runtime/state.
+// A bucket or container of a state: objects are written conditionally. Internal to runtime/state.
 //
-// What the store must support: a write that fails if the object exists, or if it has changed (Amazon S3:
-// If-None-Match, If-Match; Google: ifGenerationMatch; Azure: If-None-Match, If-Match).
+// The store must support writes that fail if the object exists or has changed (Amazon S3: If-None-Match,
+// If-Match; Google: ifGenerationMatch; Azure: If-None-Match, If-Match).
 #pragma once
 
 #include <chrono>
@@ -20,31 +20,31 @@ namespace radl {
 
 struct BucketObject {
   std::string body, etag;
-  double age = 0;  // seconds since it was written, both times by the server's clock
+  double age = 0;  // seconds since it was written, by the server's clock
 };
 
-// What must hold of the existing object.
+// Precondition on the existing object.
 struct WriteIf {
-  bool absent = false;  // there is none
-  std::string etag;     // it has this one
+  bool absent = false;  // no object exists
+  std::string etag;     // the object has this ETag
 };
 
-// An object store (common/transfer/object_store.h) with its connections, and errors as a state needs them: a
-// missing object is no error, a missing bucket is one. Thread-safe.
+// An object store (common/transfer/object_store.h) with its connections, and the error semantics of a state:
+// a missing object is not an error, a missing bucket is. Thread-safe.
 class Bucket {
  public:
-  // By its address, "gs://BUCKET", and the credentials that the environment names. Sends nothing.
+  // Opens an address, "gs://BUCKET", with credentials from the environment. Sends nothing.
   static Result<std::unique_ptr<Bucket>> open(const std::string& address, const Environment& environment);
 
-  // Nothing if there is no such object. Repeated until `stop`.
+  // nullopt if the object does not exist. Retries until `stop`.
   Result<std::optional<BucketObject>> get(const std::string& key, const Stop& stop);
-  // One attempt; gives the new ETag. Conflict: the condition does not hold. Lost, Retry, Timeout, Cancelled:
-  // it may have been written.
+  // Makes one attempt; returns the new ETag. Conflict: the condition is false. Lost, Retry, Timeout,
+  // Cancelled: it may have been written.
   Result<std::string> put(const std::string& key, const std::string& body, const WriteIf& condition,
                           const Stop& stop);
-  // Ok if the object does not exist.
+  // Succeeds if the object does not exist.
   Status remove(const std::string& key, const Stop& stop) { return store_->remove(key, stop); }
-  // Every key that begins so, sorted.
+  // All keys with that prefix, sorted.
   Result<std::vector<std::string>> keys(const std::string& prefix, const Stop& stop);
   std::string url(const std::string& key) const { return address_ + "/" + key; }  // "gs://bucket/key"
 
@@ -57,12 +57,12 @@ class Bucket {
   std::unique_ptr<transfer::ObjectStore> store_;
 };
 
-// For a write that must not be left out because somebody asked to stop: `time`, and 3 s once `stop` is asked.
+// For a write that must survive a stop request: `time`, reduced to 3 s once `stop` is requested.
 Stop for_a_write(const Stop& stop, std::chrono::milliseconds time);
 
-// Puts until the outcome is known, for up to `time`: if an answer was lost, the object is read, and this
-// write is recognized by its bytes, which therefore must be unlike all others. Conflict: somebody else wrote.
-// Retry, Lost, Cancelled: not written, as far as is known, when the time was over or `stop` was asked.
+// Retries a write until the outcome is known, for up to `time`. After a lost response it reads the object and
+// recognizes its own write by the bytes, which must therefore be unique. Conflict: another writer was faster.
+// Retry, Lost, Cancelled: not known to be written by the end of the time or the stop.
 Result<std::string> put_certainly(Bucket& bucket, const std::string& key, const std::string& body,
                                   const WriteIf& condition, std::chrono::milliseconds time, const Stop& stop);
 

@@ -1,5 +1,5 @@
-// The Store in a bucket: read when it is opened, and written with each group of changes, under the condition
-// that it is still the one that was read (stored_state.h). Internal to runtime/state.
+// A Store in a bucket: read when opened, and written with each group of changes, on the condition that it is
+// still the version that was read (stored_state.h). Internal to runtime/state.
 #pragma once
 
 #include <atomic>
@@ -52,19 +52,19 @@ class BucketStore : public DatabaseStore {
   BucketStore(std::unique_ptr<Bucket> bucket, Database db, World& world, std::string key, std::string folder,
               Stop stop);
 
-  // Reads the state into db_; false if there is none.
+  // Reads the state into db_; false if it does not exist.
   Result<bool> load();
-  // Of what was read: sets copy_of_ to where the state is that it is a copy of, if that still exists, or
-  // unasked_ if the place where it was cannot be asked.
+  // After reading: sets copy_of_ to the location of the original if this is a copy and the original still
+  // exists, or unasked_ if that location cannot be accessed.
   Status find_original();
-  // The lock is ours: reads what was written last, and writes it as this owner's, so that nothing that an
-  // earlier owner still sends fits any more.
+  // Called with the lock: reads the latest version and rewrites it as this owner's, so that delayed writes of
+  // earlier owners fail their condition.
   Status never_there();
   Status claim(bool& removed);
   Status take(const LockInfo& self, bool& removed);
   Status write_state();
   Status remove_below(const std::string& folder);
-  // What could not be written, where the user finds it.
+  // Saves data that could not be written to a place where the user finds it.
   Status keep_copy(Status why);
   std::string key_of(const std::string& name) const { return key_.substr(0, key_.rfind('/') + 1) + name; }
   std::string copy_path() const { return folder_ + "/unwritten-state.db"; }
@@ -72,13 +72,13 @@ class BucketStore : public DatabaseStore {
   std::unique_ptr<Bucket> bucket_;
   StoredState stored_;
   std::string name_;
-  const std::string key_, folder_;  // of state.db.gz, and of the files of this computer
-  const Stop stop_;                 // of every wait for the bucket
+  const std::string key_, folder_;  // of state.db.gz; of the local files
+  const Stop stop_;                 // for every wait for the bucket
   bool writable_ = false;
-  std::string copy_of_;  // as load() has found it
-  Status unasked_;       // not ok: it may be a copy, and the place where the state was cannot be asked
-  Status fenced_;        // not ok: somebody else wrote it, and this run may not any more
-  std::atomic<bool> unreachable_{false};  // what was committed last is only here
+  std::string copy_of_;  // set by load()
+  Status unasked_;       // not ok: it may be a copy, and the original's location cannot be accessed
+  Status fenced_;        // not ok: another writer has changed it, and this run may no longer write
+  std::atomic<bool> unreachable_{false};  // the last commit exists only locally
   std::unique_ptr<ObjectLock> lock_;
 };
 

@@ -1,4 +1,4 @@
-// What a run writes to a state: plain values, handed to Store::commit() and applied in their order.
+// Changes that a run writes to a state: plain values, passed to Store::commit() and applied in order.
 #pragma once
 
 #include <map>
@@ -12,21 +12,21 @@
 
 namespace radl {
 
-// A thing about to be done whose answer could be lost. Written before it is asked for, closed after.
+// An operation whose response could be lost. Written before the request, closed after it.
 struct Intent {
   enum class Kind { Create, Update, Destroy, Run };
   long long id = 0;
   Kind kind = Kind::Create;
-  std::string address;      // of the resource, or the id of the step
-  std::string token;        // Create: what the cloud is given
-  ResourceRecord resource;  // Create: all but id and attributes; Destroy, Update: as it was
-  double opened_at = 0;     // wall seconds
+  std::string address;      // of the resource, or the step's ID
+  std::string token;        // Create: the token sent to the cloud
+  ResourceRecord resource;  // Create: all but ID and attributes; Destroy, Update: the previous record
+  double opened_at = 0;     // wall-clock seconds
 };
 std::string_view intent_kind_name(Intent::Kind kind);
 
 namespace state_change {
 
-// Opens an intent; of Destroy the resource is marked as being destroyed as well.
+// Opens an intent. For Destroy, also marks the resource as being destroyed.
 struct Begin {
   Intent intent;
 };
@@ -37,22 +37,22 @@ struct Close {
 struct PutResource {
   ResourceRecord record;
 };
-// With the records of steps that are only on it.
+// Also removes records of steps that exist only on it.
 struct RemoveResource {
   std::string address;
-  bool keep_steps = false;    // of a replacement: they stay known until they have run again
-  bool forget_begun = false;  // closes what an interrupted run had begun on it
+  bool keep_steps = false;    // for a replacement: they stay until they have run again
+  bool forget_begun = false;  // closes intents of an interrupted run on it
 };
-// RemoveResource of something that goes on existing: it joins Snapshot::released, and the journal forgets
-// that this state has created it.
+// Removes a resource that continues to exist: it joins Snapshot::released, and the journal forgets that this
+// state created it.
 struct Release {
   std::string address;
 };
-// What was released is gone, or was imported again.
+// A released resource no longer exists, or was imported again.
 struct DropReleased {
   std::string cloud, id;
 };
-// The state, in which nothing is recorded yet, is that of an infrastructure that exists already.
+// Gives a still empty state the lineage of an existing infrastructure.
 struct TakeLineage {
   std::string lineage;
 };
@@ -62,28 +62,28 @@ struct PutStep {
 struct ForgetStep {
   std::string id;
 };
-// A resource, or a system "a" -> "b", wherever the state names it: also in what its steps depend on and in
-// what an interrupted run had begun.
+// Renames a resource, or a system "a" -> "b", everywhere in the state, including step dependencies and
+// intents of interrupted runs.
 struct Move {
   std::string from, to;
-  bool with_recipe = false;  // of a system: its recipe of the same name goes along
+  bool with_recipe = false;  // for a system: also renames the recipe of the same name
 };
-// The node's `protected_by`.
+// Sets the node's `protected_by`.
 struct Protect {
   std::string address;
-  std::string by;  // empty: it is protected no more
+  std::string by;  // empty: no longer protected
 };
-// What `radlc scale` has chosen for a system.
+// The choice of `radlc scale` for a system.
 struct PutScaling {
   std::string system;
-  std::optional<Scaling> chosen;  // none: the file's number holds again
+  std::optional<Scaling> chosen;  // nullopt: the file's number applies again
 };
-// Whose account a cloud was when something was first made there.
+// The account of a cloud when something was first created there.
 struct PutOwner {
   std::string cloud;  // CloudId::text()
-  std::string owner;  // as Cloud::owner() says it
+  std::string owner;  // from Cloud::owner()
 };
-// The end of a run: outputs, secrets' fingerprints, sources, and a line of history.
+// The end of a run: outputs, fingerprints of secrets, sources, and a line of history.
 struct CloseRun {
   std::vector<OutputRecord> outputs;
   std::map<std::string, std::string> secrets;

@@ -1,4 +1,4 @@
-// What every Store has in common that keeps its records in a Database: reading, and group commit. Internal to
+// Base of the Stores that keep their records in a Database: reading, and group commit. Internal to
 // runtime/state.
 #pragma once
 
@@ -24,47 +24,47 @@ class DatabaseStore : public Store {
   std::vector<Result<std::vector<long long>>> commit_each(
       const std::vector<std::vector<StateChange>>& lists) override;
 
-  // All of it as a SQLite file.
+  // The complete state as a SQLite file.
   Result<std::string> whole_bytes();
-  // `db` is the state from now on, durable when this returns; needs the lock, which stays.
+  // Replaces the state by `db`; durable on return. Needs the lock, which stays held.
   virtual Status replace(Database db) = 0;
-  // The end of the state, whatever it holds: its files and its lock. Needs the lock, which goes with it.
+  // Deletes the state with its files and its lock. Needs the lock.
   virtual Status remove() = 0;
 
  protected:
-  // The living run, other than this one, whose `open_intents` a snapshot has. With mutex_, within the
-  // transaction that has read them.
+  // The other live run whose `open_intents` a snapshot contains. Call with mutex_ held, in the transaction
+  // that read them.
   virtual Result<std::optional<LockInfo>> at_work(size_t open_intents) = 0;
-  // supervisor(), with mutex_, within the transaction that has read the open intents.
+  // supervisor(); call with mutex_ held, in the transaction that read the open intents.
   virtual Result<std::optional<LockInfo>> supervisor_of(const std::string& step) = 0;
-  // Where the state is that this one is a copy of; "": it is none. With mutex_, within a transaction.
+  // The location of the original, if this is a copy; else "". Call with mutex_ held, in a transaction.
   virtual Result<std::string> copy_of() { return std::string(); }
-  // Within the transaction that is about to write: whether the lock is still this run's.
+  // Call in the transaction that will write: Ok if this run still holds the lock.
   virtual Status check_held() = 0;
-  // After the transaction, one thread at a time and without mutex_: where the database's own commit does not
-  // make it durable.
+  // Called after the transaction, by one thread at a time and without mutex_, if the database's own commit is
+  // not durable.
   virtual Status persist() { return {}; }
 
-  std::mutex mutex_;  // one connection: one statement at a time
+  std::mutex mutex_;  // serializes statements on the connection
   Database db_;
   World& world_;
   std::string lock_id_;  // empty: not held
 
  private:
-  // Changes that a thread waits for to be durable.
+  // Changes that a thread waits for.
   struct Waiting {
     const std::vector<StateChange>* changes;
     std::vector<long long> intents = {};
     Status status = {};
-    std::exception_ptr broken = {};  // what the writer threw: thrown again by the thread that waits
+    std::exception_ptr broken = {};  // exception of the writer, rethrown in the waiting thread
     bool done = false;
   };
   Result<Snapshot> read_with_owner();
-  // With mutex_. Those of supervised jobs go to `supervised` in place of `open`.
+  // Call with mutex_ held. Intents of supervised jobs go to `supervised` instead of `open`.
   Status read_intents(std::vector<Intent>& open, std::map<std::string, std::string>& supervised);
   // Returns when all of `own` are done.
   void write_in_turn(std::vector<Waiting>& own);
-  // One transaction for all of them; each fails by itself, or all with what makes it durable.
+  // Writes all in one transaction. Each may fail alone; all fail if the commit is not durable.
   void write_together(const std::vector<Waiting*>& batch);
   Status write_all(const std::vector<Waiting*>& batch);
   Status write_one(Waiting& one);
@@ -75,7 +75,7 @@ class DatabaseStore : public Store {
   bool writing_ = false;
 };
 
-// The tables of a new infrastructure, with a lineage of its own, unless they are there.
+// Creates the tables of a new infrastructure with its own lineage, unless they exist.
 Status make_empty_state(Database& db, const std::string& name, World& world);
 
 }  // namespace radl

@@ -1,4 +1,4 @@
-// One process at a time in a state's folder while its database is made. Internal to runtime/state.
+// Serializes processes in a state's folder while its database is created. Internal to runtime/state.
 #pragma once
 
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 
 namespace radl {
 
-// Holds flock(2) on a folder while it lives; gone with this process. An empty path holds nothing.
+// Holds flock(2) on a folder while it exists; released when the process ends. An empty path holds nothing.
 class FolderTurn {
  public:
   explicit FolderTurn(const std::string& folder) {

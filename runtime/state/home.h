@@ -1,9 +1,9 @@
-// Where a state lives: recorded in it, so that a copy of its folder, or of its objects in a bucket, differs
+// Records in a state where it lives, so that a copy of its folder, or of its objects in a bucket, can be told
 // from the original. Internal to runtime/state.
 //
-// The original and a copy share one identity: whatever one of them destroys is destroyed for both. A folder
-// that was moved is no copy; neither is one that another computer sees on a shared file system. A clone of a
-// whole disk differs from the original by the network hardware of its computer alone (docs/state.md).
+// Original and copy share one identity: anything that one destroys is destroyed for both. A moved folder is
+// not a copy; neither is a folder that another computer sees on a shared file system. A clone of a whole disk
+// differs from the original only by its computer's network hardware (docs/state.md).
 #pragma once
 
 #include <string>
@@ -13,19 +13,19 @@
 
 namespace radl {
 
-// "": this folder is the state's own place, or the state says nothing of a place. Else where the original is,
-// in words: "/a/.radl/demo on host7".
+// "" if this folder is the state's own place, or the state records no place. Otherwise a description of the
+// original's: "/a/.radl/demo on host7".
 Result<std::string> original_of(Database& db, const std::string& folder);
-// Exists: the folder is a copy; says how to go on. Else this is the state's place from now on. Within a
+// Exists: the folder is a copy; says how to proceed. Otherwise records this as the state's place. Call in a
 // transaction.
 Status settle_in(Database& db, const std::string& folder);
-// This is the state's place from now on, whatever it says. Within a transaction.
+// Records this as the state's place unconditionally. Call in a transaction.
 Status record_home(Database& db, const std::string& folder);
 
-// Exists: what is in `place` is a copy of `original`; says how to go on.
+// Exists: `place` holds a copy of `original`; says how to proceed.
 Status is_a_copy(const std::string& place, const std::string& original);
 
-// Of a state in a bucket: the URL of its object, "" where it says none.
+// For a state in a bucket: the recorded URL of its object; "" if none.
 Result<std::string> recorded_url(Database& db);
 Status record_url(Database& db, const std::string& url);
 

@@ -1,5 +1,5 @@
-// Where this user's states are, for `radlc list`: one small JSON file. What is made is recorded in the states
-// alone; an index that is lost is written again as they are applied.
+// The locations of this user's states, for `radlc list`: a small JSON file. Resources are recorded only in
+// the states; a lost index is rebuilt as they are applied.
 #pragma once
 
 #include <string>
@@ -15,15 +15,15 @@ struct KnownState {
   auto operator<=>(const KnownState&) const = default;
 };
 
-// Those that are still there, sorted; none where there is no index. Corrupt: it is damaged, or of a newer
+// The states that still exist, sorted; empty without an index. Corrupt: damaged, or of a newer
 // radlc.
 Result<std::vector<KnownState>> known_states(const std::string& index);
-// Adds one, and takes out what is gone. One process at a time; the file is replaced as a whole, mode 0600.
-// A damaged one is Corrupt and stays as it is.
+// Adds a state and removes missing ones. One process at a time; replaces the file atomically, mode 0600. A
+// damaged file is Corrupt and stays unchanged.
 Status remember_state(const std::string& index, const KnownState& state);
-// Takes one out, which was removed.
+// Removes a deleted state.
 Status forget_state(const std::string& index, const KnownState& state);
-// Takes out what is gone.
+// Removes missing states.
 Status tidy_known_states(const std::string& index);
 
 }  // namespace radl

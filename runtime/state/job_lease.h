@@ -1,5 +1,5 @@
-// Leases of jobs of a state in a folder: a file for each job, DIRECTORY/NAME/leases/DIGEST, that its
-// supervisor holds as FileLock does. Internal to runtime/state.
+// Job leases for a state in a folder: a file per job, DIRECTORY/NAME/leases/DIGEST, locked by its supervisor
+// with a FileLock. Internal to runtime/state.
 #pragma once
 
 #include <memory>
@@ -10,18 +10,18 @@
 
 namespace radl {
 
-// "leases/..": where the lease of the job with this step's id is, below the state's own folder.
+// "leases/..": the lease file of the job with this step ID, below the state's folder.
 std::string lease_name(const std::string& step);
 
-// Conflict: somebody else supervises it, whom the message names. `take_over`: that one is asked to let go,
-// and has a minute for it.
+// Conflict: another supervisor has it; the message names it. `take_over`: asks it to release the job, and
+// waits up to a minute.
 Result<std::unique_ptr<JobLease>> take_lease(const std::string& folder, const std::string& step,
                                              const LockInfo& self, bool take_over, Clock& clock,
                                              const Stop& stop);
-// Who holds it, if anybody does, be it this process.
+// The holder, if any, including this process.
 std::optional<LockInfo> lease_holder(const std::string& folder, const std::string& step);
 
-// Both kinds of store.
+// The error for both kinds of store.
 Status supervised_by_another(const std::string& step, const LockInfo& by);
 
 }  // namespace radl

@@ -1,4 +1,4 @@
-// The one lock: a row that says who, and a lock on a file that the kernel takes back when its owner dies.
+// The state's lock: a row that names the owner, and a file lock that the kernel releases when the owner dies.
 // Internal to runtime/state.
 #pragma once
 
@@ -10,23 +10,23 @@
 
 namespace radl {
 
-// An advisory lock on a whole file, of one open description (F_OFD_SETLK): it ends with this object or with
-// the process, whichever comes first. Other objects of this process are strangers to it.
+// An advisory lock on a whole file, per open file description (F_OFD_SETLK). It ends with this object or the
+// process. Other objects of this process count as other owners.
 class FileLock {
  public:
-  enum class Holder { Nobody, Another, Unknown };  // Unknown: the file system has no such locks
-  // `writable`: it may be taken, and the file is made for that; else it can only be asked for.
+  enum class Holder { Nobody, Another, Unknown };  // Unknown: the file system does not support such locks
+  // `writable`: the lock may be taken, and the file is created; otherwise it can only be queried.
   FileLock(std::string path, bool writable) : path_(std::move(path)), writable_(writable) {}
   ~FileLock();
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;
-  Holder holder();     // apart from this object
-  int other_holder();  // its process id; 0: nobody holds it, or the file does not say who
+  Holder holder();     // other than this object
+  int other_holder();  // its process ID; 0: none, or the file does not name it
   Status opened();     // why the file cannot be opened
-  bool take();         // true also if it cannot be opened, or the file system has no such locks
+  bool take();         // also true if it cannot be opened or the file system has no such locks
   void release();
-  bool is_at_its_path();                  // false: another file is there now, or none
-  Status write(const std::string& text);  // in place of what it holds
+  bool is_at_its_path();                  // false: the path has another file now, or none
+  Status write(const std::string& text);  // replaces the content
 
  private:
   int open();
@@ -35,10 +35,10 @@ class FileLock {
   int fd_ = -1;
 };
 
-// `principal`: who asked; "": the user of this process.
+// `principal`: the requesting user; "": the user of this process.
 LockInfo describe_self(const std::string& command, const std::string& principal, World& world);
-// True only if it is certain: the same kernel says that nobody holds the file, or there is no such process;
-// or the same host was rebooted since.
+// True only if it is certain: on the same kernel, nobody holds the file or the process does not exist; or the
+// same host has rebooted since.
 bool owner_is_dead(const LockInfo& lock, FileLock& file);
 
 Result<std::optional<LockInfo>> read_lock(Database& db);

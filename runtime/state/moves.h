@@ -1,4 +1,4 @@
-// `moved` of a file: what the state has is called otherwise by now. Pure; Store::commit() makes it last.
+// Applies the file's `moved` blocks to a snapshot. Pure; Store::commit() persists them.
 #pragma once
 
 #include <vector>
@@ -11,12 +11,12 @@ namespace radl {
 
 struct MovedState {
   Snapshot snapshot;                     // with the new names
-  std::vector<state_change::Move> made;  // those that found something to move, in order
+  std::vector<state_change::Move> made;  // moves that had something to rename, in order
 };
 
-// The state as the program's moves make it. A move that finds nothing has been made before, and is passed
-// over. Exists: old and new are both there. Invalid: the new name is nowhere in the program, or none for such
-// a thing.
+// The state after the program's moves. Skips moves without anything to rename, because they were made
+// before. Exists: both the old and the new name exist. Invalid: the new name is not in the program, or
+// unsuitable.
 Result<MovedState> moved_state(const Snapshot& snapshot, const ir::Program& program);
 
 }  // namespace radl

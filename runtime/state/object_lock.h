@@ -1,10 +1,10 @@
-// The lock of a state in a bucket: an object that names its owner and is written on conditions only. Internal
-// to runtime/state; docs/decisions/0013-state-in-a-bucket.md gives the reasons.
+// The lock of a state in a bucket: an object that names its owner and is written only conditionally. Internal
+// to runtime/state; docs/decisions/0013-state-in-a-bucket.md explains the design.
 //
-// The owner renews it from a thread. It is free when its owner gave it back, when the owner's process is
-// known to be dead (same computer), or when it was not renewed for its lease and a margin, judged by the
-// server's clock alone. Whoever takes it over writes it with the next generation, under the condition that it
-// is still as it was seen, so that of two only one succeeds.
+// The owner renews it on a background thread. It is free if its owner released it, if the owner's process is
+// known to be dead (same computer), or if it was not renewed within its lease plus a margin by the server's
+// clock. Taking over writes the next generation on the condition that the object is unchanged, so only one of
+// two contenders succeeds.
 #pragma once
 
 #include <atomic>
@@ -17,52 +17,52 @@
 
 namespace radl {
 
-// The id under which ObjectLock::force() removes a lock that cannot be read.
+// The ID with which ObjectLock::force() removes an unreadable lock.
 inline constexpr const char* kDamagedLock = "damaged";
 
 struct ObjectLockRecord {
   LockInfo info;
-  std::string process_namespace;  // of its process number
-  long long generation = 0;       // grows with each owner
-  long long beat = 0;             // grows with each renewal: no two are alike
+  std::string process_namespace;  // PID namespace of its process
+  long long generation = 0;       // incremented for each owner
+  long long beat = 0;             // incremented at each renewal, so all writes differ
   double lease = 0;               // seconds
   bool free = false;
-  std::string state;  // NAME-LINEAGE where there is a state; "" where there is none (yet, or any more)
+  std::string state;  // NAME-LINEAGE; "" if there is no state (yet, or any more)
 };
 
 class ObjectLock {
  public:
-  // `stop`: of every wait for the bucket.
+  // `stop`: for every wait for the bucket.
   ObjectLock(Bucket& bucket, std::string key, std::chrono::milliseconds lease, Stop stop);
-  ~ObjectLock();  // gives it back
+  ~ObjectLock();  // releases it
   ObjectLock(const ObjectLock&) = delete;
   ObjectLock& operator=(const ObjectLock&) = delete;
 
-  // As it is in the bucket; nothing where there is none.
+  // Its content in the bucket; nullopt if it does not exist.
   Result<std::optional<ObjectLockRecord>> read();
-  // Nothing where it is free, its owner is known to be dead, or did not renew it in time.
+  // nullopt if it is free, its owner is known to be dead, or its lease has expired.
   Result<std::optional<LockInfo>> living_owner();
-  // Takes it, or gives the living owner's. Unsupported: the server takes no notice of conditions, and two
-  // writers could overwrite each other.
+  // Takes it, or returns the live owner's record. Unsupported: the server ignores conditions, so writers
+  // could overwrite each other.
   Result<std::optional<ObjectLockRecord>> try_take(const LockInfo& self);
-  // The owner's, once it is taken: the bucket has this state, and it was written by `generation` last. From
-  // now on it is renewed.
+  // Call after taking it: records that the bucket has this state, last written by `generation`. Starts the
+  // renewals.
   Status hold(const std::string& state, long long generation);
-  // Ok while it is held. Where it was not renewed in time (the computer slept, the network was gone) it is
-  // renewed now, or the reason is given why it cannot be. Conflict: somebody else has it.
+  // Ok while it is held. If a renewal is overdue (the computer slept, the network was down), renews it now or
+  // returns the error. Conflict: another owner has it.
   Status check();
-  // check() for whoever asks many times a second: without a wait while the last renewal is good. Ok as well
-  // where it was never taken or is given back.
+  // check() for frequent calls: does not wait while the last renewal is valid. Also Ok if it was never taken
+  // or has been released.
   Status still_held();
   long long generation() const { return record_.generation; }
-  const std::string& state() const { return record_.state; }  // as hold() or mark() said, or it was found
+  const std::string& state() const { return record_.state; }  // as set by hold() or mark(), or as found
   std::chrono::milliseconds lease() const { return lease_; }
-  // `state`: what the bucket has from now on.
+  // `state`: the bucket's content from now on.
   Status mark(const std::string& state);
   void give_back(const std::string& state);
-  // Removes it; what it locked is no more.
+  // Removes the lock; what it locked no longer exists.
   void remove();
-  // Makes it free whoever has it. Conflict unless its id is `id`.
+  // Frees it whoever holds it. Conflict unless its ID is `id`.
   Status force(const std::string& id);
 
  private:
@@ -77,19 +77,19 @@ class ObjectLock {
   const std::string key_;
   const std::chrono::milliseconds lease_;
   const Stop stopped_;
-  std::mutex mutex_;  // of all below
+  std::mutex mutex_;  // guards all members below
   std::condition_variable wake_;
   bool stop_ = false;
-  std::atomic<bool> held_{false}, taken_away_{false};  // written under mutex_
+  std::atomic<bool> held_{false}, taken_away_{false};  // written with mutex_ held
   ObjectLockRecord record_;
   std::string etag_;
-  std::atomic<double> renewed_at_{0};  // written under mutex_: when the last renewal that succeeded began:
-                                       // seconds since boot, sleep included
-  Status lost_;                        // not ok: somebody else has it
+  std::atomic<double> renewed_at_{0};  // written with mutex_ held: start of the last successful renewal, in
+                                       // seconds since boot including sleep
+  Status lost_;                        // not ok: another owner has it
   std::thread renewer_;
 };
 
-// For messages, and the lock of files.
+// For messages, and for file locks.
 std::string process_namespace();
 
 }  // namespace radl

@@ -1,4 +1,4 @@
-// Where states are: a folder, or a folder of an object store (common/store_address.h).
+// Locations of states: a folder, or a folder in an object store (common/store_address.h).
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace radl {
 
 inline constexpr const char* kDocumentName = "state.db.gz";
 
-// Invalid: no name of an infrastructure's state: it is one folder, or one part of a key.
+// Invalid: unsuitable as the name of a state: it must be a single folder name or key part.
 Status check_state_name(const std::string& name);
 
 bool is_bucket_place(const std::string& directory);
@@ -18,15 +18,15 @@ bool is_bucket_place(const std::string& directory);
 struct BucketPlace {
   std::string address;  // of the bucket: "gs://BUCKET"
   std::string folder;   // "gs/BUCKET"
-  std::string prefix;   // without slashes at its ends; may be empty
-  // Keys of the objects of one infrastructure.
+  std::string prefix;   // without leading and trailing slashes; may be empty
+  // Keys of an infrastructure's objects.
   std::string key(const std::string& name, const std::string& object) const;
 };
-// Invalid: no such place. Unsupported: of a store in which two writers cannot be distinguished.
+// Invalid: malformed. Unsupported: a store without conditional writes.
 Result<BucketPlace> bucket_place(const std::string& directory);
 
-// The files on this computer of a state in a bucket: work/, logs/, and what could not be written.
-// $XDG_STATE_HOME/radlc/gs/BUCKET/PREFIX/NAME, else below ~/.local/state. Auth: there is no home.
+// The local files of a state in a bucket: work/, logs/, and failed writes.
+// $XDG_STATE_HOME/radlc/gs/BUCKET/PREFIX/NAME, else below ~/.local/state. Auth: no home.
 Result<std::string> local_folder(const BucketPlace& place, const std::string& name,
                                  const Environment& environment);
 

@@ -1,4 +1,4 @@
-// The records of a state: one description of each kind (table.h). Internal to runtime/state.
+// The records of a state: one description per kind (table.h). Internal to runtime/state.
 #pragma once
 
 #include "runtime/state/change.h"
@@ -34,7 +34,7 @@ struct Table<ResourceRecord> {
 
 struct StepRow {
   StepRecord record;
-  std::string definition;  // its SHA-256: the text is in `definitions`
+  std::string definition;  // its SHA-256; the text is in `definitions`
   bool wide = false;       // on several nodes
 };
 
@@ -75,12 +75,12 @@ struct Table<OutputRecord> {
   }
 };
 
-// As in the journal; the row's id, `closed_at` and `outcome` stand beside it.
+// As in the journal; the row also has the columns id, `closed_at` and `outcome`.
 struct IntentRow {
   std::string kind, address, token;
-  Json resource = Json::object();  // as resource_fields; {} of Run
+  Json resource = Json::object();  // as resource_fields; {} for Run
   double opened_at = 0;
-  std::string opened_by;  // the lock's id
+  std::string opened_by;  // the lock's ID
 };
 
 template <>

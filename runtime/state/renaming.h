@@ -1,4 +1,4 @@
-// What a move (`radlc state mv`, `moved` of a file) makes of the names in a state. Pure.
+// How a move (`radlc state mv`, `moved` in a file) renames things in a state. Pure.
 #pragma once
 
 #include <set>
@@ -8,27 +8,27 @@
 
 namespace radl {
 
-// "worker" -> "trainer" renames worker[0], worker[1], ...; "worker[0]" -> "old[3]" that one only; "cifar" ->
-// "data", an instance of a module, all that bears its prefix. What was made for a node alone goes along:
+// "worker" -> "trainer" renames worker[0], worker[1], ...; "worker[0]" -> "old[3]" only that one; "cifar" ->
+// "data", a module instance, everything with that prefix. Resources of a single node move with it:
 // "volume.worker[0].1".
 class Renaming {
  public:
-  // `nodes`: the addresses of all nodes that are there, or begun.
+  // `nodes`: addresses of all existing nodes, and of those with open intents.
   Renaming(const state_change::Move& move, std::set<std::string> nodes)
       : from_(move.from), to_(move.to), with_recipe_(move.with_recipe), nodes_(std::move(nodes)) {}
 
   std::string address(const std::string& address) const;
   // "worker[0]/tools", "training/cifar.train".
   std::string step(const std::string& id) const;
-  // Of a sensitive value: it begins with the step, system or module that it belongs to.
+  // The name of a sensitive value, which begins with its step, system or module.
   std::string secret(const std::string& name) const;
 
-  // True when anything in it is called otherwise now.
+  // True if anything in it was renamed.
   bool apply(ResourceRecord& record) const;
   bool apply(StepRecord& record) const;
 
-  // Invalid: the new name is none for such a thing. Any but a node keeps the word before the point:
-  // "network.lan" stays a network.
+  // Invalid: an unsuitable new name. Except for nodes, the word before the dot must stay: "network.lan" stays
+  // a network.
   Status check(const std::string& before, const ResourceRecord& moved) const;
 
  private:
@@ -43,7 +43,7 @@ class Renaming {
   std::set<std::string> nodes_;
 };
 
-// The addresses of all nodes of a state, and of those that an interrupted run had begun.
+// Addresses of all nodes in a state, and of those begun by an interrupted run.
 std::set<std::string> node_addresses(const Snapshot& snapshot, const std::vector<Intent>& begun);
 
 }  // namespace radl

@@ -1,5 +1,5 @@
-// What changes in the rows of a database, recorded by SQLite's session extension
-// (sqlite.org/sessionintro.html), and replayed on a copy. Internal to runtime/state.
+// Changed rows of a database, recorded by SQLite's session extension (sqlite.org/sessionintro.html) and
+// replayed on a copy. Internal to runtime/state.
 #pragma once
 
 #include <memory>
@@ -12,12 +12,12 @@ struct sqlite3_session;
 
 namespace radl {
 
-// Records from its creation on. Not longer than the database's connection, and not while that is overwritten.
+// Records from its creation on. Must not outlive the connection; do not replace the database meanwhile.
 class RowChanges {
  public:
   static Result<RowChanges> since_now(Database& db);
-  // A patchset of every row that differs now from when this began; "": none. Nothing of a transaction that
-  // was rolled back is in it.
+  // A patchset of every row that differs from the start; "": none. Excludes transactions that were rolled
+  // back.
   Result<std::string> all();
 
  private:
@@ -27,8 +27,8 @@ class RowChanges {
   std::unique_ptr<sqlite3_session, End> session_;
 };
 
-// Makes of a database as it was when a RowChanges began what it was when all() was called. Corrupt: they do
-// not fit.
+// Applies the result of all() to a database in the state at the RowChanges' creation. Corrupt: it does not
+// match.
 Status apply_row_changes(Database& db, const std::string& changes);
 
 }  // namespace radl

@@ -19,21 +19,21 @@ namespace radl {
 class RunObjects {
  public:
   struct Listed {
-    std::vector<unsigned long long> pieces;  // number of the first event of each, in their order
-    std::optional<unsigned long long> end;   // number of the last event of a run that has ended
+    std::vector<unsigned long long> pieces;  // number of the first event of each, in order
+    std::optional<unsigned long long> end;   // number of the last event, if the run has ended
   };
   static constexpr std::chrono::seconds kAliveEvery{20};
 
-  // `directory`: a bucket's (is_bucket_place). Sends nothing.
+  // `directory`: in a bucket (is_bucket_place). Sends nothing.
   static Result<std::unique_ptr<RunObjects>> open(const std::string& directory, const std::string& name,
                                                   const Environment& environment);
 
   Result<std::map<std::string, Listed>> list(const Stop& stop);
   Result<std::string> read(const std::string& run, unsigned long long first, const Stop& stop);
-  // Of a run that has not ended: whether whoever makes it was heard of lately, by the server's clock.
+  // For a run that has not ended: true if its process gave a recent sign of life, by the server's clock.
   Result<bool> is_alive(const std::string& run, const Stop& stop);
 
-  // One attempt; replaces what was written under this number.
+  // Makes one attempt; replaces the piece with this number.
   Status write(const std::string& run, unsigned long long first, const std::string& lines, const Stop& stop);
   Status note_alive(const std::string& run, const Stop& stop);
   Status note_end(const std::string& run, unsigned long long last, const Stop& stop);

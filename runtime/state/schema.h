@@ -1,4 +1,4 @@
-// The tables and their versions. Internal to runtime/state; docs/state.md describes them.
+// The tables and their versions. Internal to runtime/state; documented in docs/state.md.
 #pragma once
 
 #include <span>
@@ -10,20 +10,20 @@ namespace radl {
 inline constexpr int kStateVersion = 6;
 inline constexpr long long kApplicationId = 0x5241444c;  // "RADL"
 
-// Makes version `from` into `from` + 1, in one transaction: the statements, then the function if there is
-// one.
+// Migrates version `from` to `from` + 1 in one transaction: the statements, then the function if
+// any.
 struct Migration {
   int from;
   const char* sql;
   Status (*change)(Database& db) = nullptr;
 };
 
-// What the file is: 0 an empty one, else its version. Corrupt: some other program's database.
-// Invalid: a newer version than `newest`; a state is not a cache, so never start over.
+// The file's version; 0: empty. Corrupt: another program's database. Invalid: newer than `newest`. A state is
+// not a cache, so it is never recreated.
 Result<int> state_version(Database& db, int newest = kStateVersion);
-// Writes the tables of the present version into an empty file.
+// Creates the current tables in an empty file.
 Status create_schema(Database& db);
-// Brings an older version up, step by step; each step is all or nothing.
+// Upgrades an older version step by step; each step is atomic.
 Status migrate(Database& db, int from, int to, std::span<const Migration> steps);
 std::span<const Migration> migrations();
 

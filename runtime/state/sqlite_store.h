@@ -1,4 +1,4 @@
-// The Store over SQLite files in a folder. Internal to runtime/state.
+// The Store in SQLite files of a folder. Internal to runtime/state.
 #pragma once
 
 #include "runtime/state/database_store.h"

@@ -45,10 +45,10 @@ struct LockInfo {
   unsigned long long pid_start = 0;
   std::string boot_id;
   std::string command;    // "apply"
-  double since = 0;       // wall seconds
-  std::string principal;  // who asked for it; "": written by an older radlc, which did not say
-  // "apply by ana on host7, process 4711, since 2026-11-21T02:54:11Z"; if a service asked for somebody:
-  // "apply by ana (as radl) on ...".
+  double since = 0;       // wall-clock seconds
+  std::string principal;  // requesting user; "": written by an older radlc without it
+  // "apply by ana on host7, process 4711, since 2026-11-21T02:54:11Z"; if a service acted for a user: "apply
+  // by ana (as radl) on ...".
   std::string text() const;
 };
 
@@ -58,138 +58,138 @@ struct HistoryEntry {
   std::string command;  // "apply", "destroy", "recover", "state rm"
   std::string summary;  // "3 created, 4 steps run"
   std::string source_digest;
-  std::string principal;  // who asked for it; "": written by an older radlc
+  std::string principal;  // requesting user; "": written by an older radlc
 };
 
-// The right to supervise a job: to follow its processes, restart them and record their end. It is held beside
-// the state's lock and without it, in a folder by the kernel, in a bucket by renewing it; it ends with this
-// object, or with the process. Not longer than its store.
+// The right to supervise a job: to follow its processes, restart them and record their end. Independent of
+// the state's lock. Held by the kernel (folder) or by renewals (bucket); ends with this object or the
+// process. Must not outlive its store.
 class JobLease {
  public:
   virtual ~JobLease() = default;
-  // Conflict: somebody else asks for the job or has it. Then its holder leaves the job running, writes
-  // nothing, and gives this back.
+  // Conflict: another process requests the job or has it. The holder then leaves the job running, writes
+  // nothing, and releases this.
   virtual Status still_held() = 0;
 };
 
-// A resource that is, or was, this state's.
+// A resource that belongs, or belonged, to this state.
 struct Owned {
   std::string cloud;  // CloudId::text()
   std::string token;
-  std::string id;  // empty: it was asked for, and no answer is known
+  std::string id;  // empty: requested, without a known response
 };
 
 enum class OpenMode {
-  Read,    // never changes a byte; NotFound when there is no state yet
-  Write,   // NotFound when there is no state yet
-  Create,  // makes it when it is not there
+  Read,    // never changes a byte; NotFound without a state
+  Write,   // NotFound without a state
+  Create,  // creates it if missing
 };
 
 class Store {
  public:
-  // Invalid: written by a newer radlc; Corrupt: not a state of radlc, or damaged, or lost (the folder shows
-  // that there was one); Auth: no permission. None of these is ever started over. `stop`: of this wait and of
-  // all later ones for a bucket; a write still gets 3 s.
+  // Invalid: written by a newer radlc. Corrupt: not a state, damaged, or lost (the folder shows that there
+  // was one). Auth: no permission. None of these is ever recreated. `stop`: for this and all later waits for
+  // a bucket; writes still get 3 s.
   static Result<std::unique_ptr<Store>> open(const std::string& directory, const std::string& name,
                                              OpenMode mode, World& world, const Stop& stop = {});
   virtual ~Store() = default;
 
-  // Takes the one lock. A dead owner's is freed at once; a living one's is waited for up to `timeout`, then
-  // it is Conflict and says who holds it. Exists: this is a copy of another state (home.h). Lost: the state
-  // was removed meanwhile; open it again. Released by unlock() or the destructor. Cancelled or Timeout:
-  // `stop` came first.
+  // Takes the lock. A dead owner's lock is freed immediately; a live owner is waited for up to `timeout`,
+  // then Conflict names it. Exists: this is a copy of another state (home.h). Lost: the state was removed
+  // meanwhile; open it again. Released by unlock() or the destructor. Cancelled or Timeout: `stop` came
+  // first.
   virtual Status lock(const std::string& command, std::chrono::milliseconds timeout,
                       const std::function<void(const LockInfo&)>& waiting = {}, const Stop& stop = {}) = 0;
   virtual void unlock() = 0;
   virtual Result<std::optional<LockInfo>> lock_holder() = 0;
-  // The place of this state is its own from now on, also where it is a copy: the original is gone.
+  // Declares this place the state's own, even for a copy: the original no longer exists.
   virtual Status adopt() { return {}; }
-  virtual Status force_unlock(const std::string& lock_id) = 0;  // Conflict unless that is the id
+  virtual Status force_unlock(const std::string& lock_id) = 0;  // Conflict unless the ID matches
 
-  // Who asked for what this store writes, for LockInfo and the history. Default: the user of this process.
+  // Sets the requesting user for LockInfo and the history. Default: the user of this process.
   void act_for(std::string principal) { principal_ = std::move(principal); }
 
-  // Of the job with this step's id. Conflict: it is supervised by somebody else, whom the message names; with
-  // `take_over` that one is told to let go, and waited for first. Cancelled or Timeout: `stop` came first.
+  // For the job with this step ID. Conflict: another process supervises it; the message names it. With
+  // `take_over`, asks that process to release it and waits. Cancelled or Timeout: `stop` came first.
   virtual Result<std::unique_ptr<JobLease>> lease_job(const std::string& step, const std::string& command,
                                                       bool take_over, const Stop& stop) = 0;
-  // Who supervises it.
+  // The supervisor.
   virtual Result<std::optional<LockInfo>> supervisor(const std::string& step) = 0;
 
   virtual Result<Snapshot> snapshot() = 0;
-  // Those of supervised jobs (Snapshot::supervised) are not among them.
+  // Excludes intents of supervised jobs (Snapshot::supervised).
   virtual Result<std::vector<Intent>> open_intents() = 0;
   virtual Result<std::vector<HistoryEntry>> history(size_t newest) = 0;
-  // Whatever this state has created or imported, as far back as the journal goes, and has not released.
+  // Everything that this state created or imported, as far back as the journal goes, and has not released.
   virtual Result<std::vector<Owned>> owned() = 0;
 
-  // Writes all the changes, in their order, or none of them; needs the lock. Returns when they are durable:
-  // what several threads hand in at the same time is made durable together. Gives the ids of the intents that
-  // were begun, in their order.
+  // Writes all changes in order, or none; needs the lock. Returns when they are durable:
+  // concurrent calls are made durable together. Returns the IDs of the intents that were opened,
+  // in order.
   virtual Result<std::vector<long long>> commit(const std::vector<StateChange>& changes) = 0;
-  // commit() of each of several lists, as if each came from a thread of its own: one that cannot be written
-  // fails alone. One result for each, in their order.
+  // commit() for several independent lists, as if from separate threads: one can fail alone. Returns one
+  // result per list, in order.
   virtual std::vector<Result<std::vector<long long>>> commit_each(
       const std::vector<std::vector<StateChange>>& lists);
 
-  // False once a write could not be made durable: nothing new may be begun then, as it could not be recorded.
+  // False after a write could not be made durable: start nothing new, because it could not be recorded.
   virtual bool can_write() const { return true; }
 
-  // Ok while the lock is held, and where none was taken. Conflict: another run has it; else why it cannot be
-  // renewed, though its time is over.
+  // Ok while the lock is held, or if none was taken. Conflict: another run has it. Other errors: why it
+  // cannot be renewed although it has expired.
   virtual Status still_held() { return {}; }
-  // Asked once still_held() is not ok: whatever is under way must end and nothing more be asked for, since
-  // another run may do it anew. Never, where a lock cannot be lost.
+  // Requested once still_held() is not ok: end running work and request nothing more, since another run may
+  // repeat it. Never requested for locks that cannot be lost.
   virtual Stop lost() { return {}; }
 
-  // --- what runs write, each one commit() ---
+  // --- writes of runs, each one commit() ---
   Result<Intent> begin(Intent intent);  // Create, Update, Destroy; returns it with its id
-  // Run: the step is put as Interrupted, which is what it is unless finish_run says otherwise.
+  // Run: stores the step as Interrupted, which is correct unless finish_run follows.
   Result<Intent> begin_run(StepRecord record);
-  // Closes an intent together with what came of it. An outcome of Create or Update puts the resource, of
-  // Destroy removes it and the records of its steps, of Run puts the step; nullptr means that nothing came of
-  // it.
+  // Closes an intent together with its result. For Create or Update, stores the resource; for
+  // Destroy, removes it and the records of its steps; for Run, stores the step. nullptr: no
+  // result.
   Status finish(const Intent& intent, const ResourceRecord* made);
-  // `keep_steps`: a replacement, whose steps stay known until they have run again.
+  // `keep_steps`: for a replacement, whose steps stay until they have run again.
   Status finish_destroy(const Intent& intent, bool keep_steps);
   Status finish_run(const Intent& intent, const StepRecord& record);
   Status put_resource(const ResourceRecord& record);
-  // Forgets it, the records of steps that are only on it, and what an interrupted run had begun on it.
+  // Removes its record, records of steps that exist only on it, and intents of an interrupted run on it.
   Status remove_resource(const std::string& address);
   // state_change::Release.
   Status release(const std::string& address);
   Status forget_step(const std::string& id);
-  // state_change::Move. Exists, NotFound; Invalid for a name that such a thing cannot have.
+  // state_change::Move. Exists, NotFound; Invalid for an unsuitable name.
   Status move(const std::string& from, const std::string& to);
   Status put_owner(const std::string& cloud, const std::string& owner);
   Status close_run(state_change::CloseRun run);
 
-  virtual std::string work_directory() const = 0;  // made on open for writing
+  virtual std::string work_directory() const = 0;  // created when opened for writing
   virtual std::string log_directory() const = 0;
-  virtual std::string run_directory() const = 0;  // made with the first run
+  virtual std::string run_directory() const = 0;  // created with the first run
   virtual std::string path() const = 0;           // of state.db
 
  protected:
   std::string principal_;
 };
 
-// The names of the infrastructures that have a state in `directory`, or had one and lost it, sorted.
+// Names of infrastructures that have a state in `directory`, or had one that was lost; sorted.
 Result<std::vector<std::string>> list_states(const std::string& directory, const Environment& environment,
                                              const Stop& stop = {});
-// Store::work_directory() of a state that may not be there yet.
+// Store::work_directory() of a state that may not exist yet.
 std::string work_directory_of(const std::string& directory, const std::string& name,
                               const Environment& environment);
 // ".radl" in the folder of the source file.
 std::string default_state_directory(const std::string& source_path);
-// Removes the state's files, and `directory` with the last state when its name is .radl. Conflict while it
-// holds resources, open intents or a living lock.
+// Removes the state's files, and also `directory` if this was the last state and it is named .radl. Conflict:
+// it has resources, open intents or a live lock.
 Status remove_state(const std::string& directory, const std::string& name, World& world,
                     const Stop& stop = {});
-// Removes the files of a copy of a state; the original and all that it has stay as they are. Conflict: it is
-// no copy.
+// Removes the files of a state's copy; the original and its resources stay. Conflict: it is not a
+// copy.
 Status discard_copy(const std::string& directory, const std::string& name, World& world);
-// Takes away what a run leaves that is killed while it makes or removes a state: folders in which there is
-// (no longer) one. A folder with anything else in it stays.
+// Cleans up after runs killed while creating or removing a state: removes folders without one. A folder with
+// any other content is kept.
 Status sweep_unmade_states(const std::string& directory);
 
 }  // namespace radl

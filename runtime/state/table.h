@@ -1,9 +1,9 @@
-// One description of each kind of record, and all that follows from it: its table, the statements that write
-// and read it, and its form as JSON. Internal to runtime/state.
+// Describes each kind of record once, and derives its table, SQL statements and JSON form. Internal to
+// runtime/state.
 //
-// A record is described by a specialisation of Table: the table's name, and fields(), which calls its visitor
-// with the name and the value of each field in turn. A field's C++ type decides its column: integers and
-// booleans INTEGER, double REAL, strings and enumerations TEXT, anything else TEXT that holds JSON.
+// A specialization of Table describes a record: the table's name, and fields(), which calls its visitor with
+// the name and value of each field. A field's C++ type determines its column: integers and booleans INTEGER,
+// double REAL, strings and enumerations TEXT, everything else TEXT with JSON.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ namespace radl {
 template <class Record>
 struct Table;
 
-// Corrupt when the stored text is no JSON.
+// Corrupt: the stored text is not JSON.
 Result<Json> stored_json(const std::string& text, const char* where);
 std::string stored_text(const Json& json);
 
@@ -81,7 +81,7 @@ Status read_json(const Statement& row, int column, const char* where, T& value) 
 struct ColumnReader {
   const Statement& row;
   int column = 0;
-  Status status = {};  // the first that is damaged
+  Status status = {};  // of the first damaged field
 
   template <class T>
   void operator()(const char* name, T& value) {
@@ -163,21 +163,21 @@ Status insert_by(Database& db, const std::string& sql, const Record& record) {
   return row->run();
 }
 
-// In place of a row with the same key.
+// Replaces a row with the same key.
 template <class Record>
 Status put_row(Database& db, const Record& record) {
   static const std::string sql = "INSERT OR REPLACE" + insert_tail<Record>();
   return insert_by(db, sql, record);
 }
 
-// Unless there is a row with the same key.
+// Keeps an existing row with the same key.
 template <class Record>
 Status keep_row(Database& db, const Record& record) {
   static const std::string sql = "INSERT OR IGNORE" + insert_tail<Record>();
   return insert_by(db, sql, record);
 }
 
-// From a statement whose first columns are those of the record.
+// Reads a record from a statement's first columns.
 template <class Record>
 Result<Record> row_of(const Statement& row) {
   Record record;
@@ -187,8 +187,8 @@ Result<Record> row_of(const Statement& row) {
   return record;
 }
 
-// Calls `each` with every row; it returns a Status, and may read columns behind the record's own: `more`
-// names them ("id"). `rest`: WHERE, ORDER BY, LIMIT.
+// Calls `each` with every row. It returns a Status and may read additional columns, named by `more` ("id").
+// `rest`: WHERE, ORDER BY, LIMIT.
 template <class Record, class Each>
 Status for_rows(Database& db, const char* more, const char* rest, Each each) {
   std::string sql = "SELECT " + table::columns<Record>().names;

@@ -1,4 +1,4 @@
-// What runs write to a state, each one list for Store::commit() (docs/state.md, "Journal").
+// The writes of runs to a state, each as a list for Store::commit() (docs/state.md, "Journal").
 #pragma once
 
 #include <vector>
@@ -7,10 +7,10 @@
 
 namespace radl {
 
-std::vector<StateChange> opening_of(Intent intent);  // of Create, Update, Destroy
-// Closes an intent together with what came of it: the resource as it is now; nullptr: nothing.
+std::vector<StateChange> opening_of(Intent intent);  // for Create, Update, Destroy
+// Closes an intent together with its result: the new resource record; nullptr: none.
 std::vector<StateChange> closing_of(long long intent, const ResourceRecord* made);
-// The same of Destroy. `keep_steps`: a replacement, whose steps stay known until they have run again.
+// Same for Destroy. `keep_steps`: for a replacement, whose steps stay until they have run again.
 std::vector<StateChange> closing_of_destroy(long long intent, const std::string& address, bool keep_steps);
 std::vector<StateChange> putting_of(ResourceRecord record);
 

@@ -1,14 +1,14 @@
-// Lines of a login's ~/.ssh/authorized_keys that are ours for a while.
+// Temporary lines of radlc in a login's ~/.ssh/authorized_keys.
 #pragma once
 
 #include <string>
 
 namespace radl {
 
-// Shell text: the login's keys without those that end in " radlc-MARK", also of earlier runs that were
-// killed, and with the line `added` behind them where there is one. `stale`: a command of sed that removes
-// others. Two runs may do this at the same time, and a node may be switched off in its midst: the lock is the
-// folder's, and the file is there whole or as it was.
+// Shell text that removes lines ending in " radlc-MARK", including those of killed runs,
+// and appends the line `added`, if any. `stale`: a sed command that removes other lines.
+// Safe for concurrent runs and power loss: it locks the folder and replaces the file
+// atomically.
 std::string edit_authorized_keys(const std::string& mark, const std::string& added,
                                  const std::string& stale = "");
 

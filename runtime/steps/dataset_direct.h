@@ -1,8 +1,8 @@
-// A node brings files of a dataset from the object store by itself, where that is faster than this computer
-// sends them: most nodes of a cloud are near its buckets, and most people's computers are not.
+// A node downloads dataset files from the object store itself if that is faster than sending them from this
+// computer: most cluster nodes are near their buckets, most people's computers are not.
 //
-// The node gets no credentials: each file has a URL that is signed here and good for an hour. The URLs go to
-// curl's standard input and are in no file, command line or log.
+// The node gets no credentials: each file has a URL signed here and valid for an hour. The URLs are passed on
+// curl's standard input and appear in no file, command line or log.
 #pragma once
 
 #include <memory>
@@ -17,11 +17,11 @@ namespace radl {
 
 class DatasetStore {
  public:
-  // None: the address is of no object store, nothing there has the name and the size of this file (of an
-  // archive the files are inside), or no URL can be signed.
+  // nullopt: the address is not in an object store, the store has no object with this file's name and size
+  // (files may be inside an archive), or no URL can be signed.
   static std::optional<DatasetStore> open(const Environment& environment, const std::string& address,
                                           const std::string& name, uintmax_t bytes, const Stop& stop);
-  // Every file is compared with its digest. Unsupported: the node has no curl.
+  // Verifies each file's digest. Unsupported: the node has no curl.
   Status fetch(const NodeHandle& node, const Fetched& what, const Stop& stop);
   const std::string& address() const { return address_; }
 

@@ -1,10 +1,10 @@
-// Runs native steps: looks at all resources of a step in one round trip, shows what differs, changes that and
-// no more.
+// Runs native steps: inspects all resources of a step in one round trip, shows the differences, and changes
+// only those.
 //
-// With sudo (without a password, or with the one that is given) everything runs as root, with HOME still the
-// login user's; without it, what needs root is an error that says so. On a node that shares this computer's
-// file system (attribute `confined_to`), a resource that would write outside of the node's folder, or change
-// the machine, is refused before anything runs.
+// With sudo (without a password, or with the given one) everything runs as root, with HOME still the login
+// user's; without sudo, resources that need root are an error. On a node that shares this computer's file
+// system (attribute `confined_to`), a resource that would write outside of the node's folder, or change the
+// machine, is rejected before anything runs.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// The lease of a node (runtime/net/lease.h) as steps use it.
+// Use of node leases (runtime/net/lease.h) by steps.
 #pragma once
 
 #include "runtime/net/lease.h"
@@ -6,10 +6,10 @@
 
 namespace radl {
 
-// The step's commands on its node run under this.
+// The lease for a step's commands on its node.
 Lease lease_of(const StepContext& context, const ir::Step& step);
 
-// Before a step acts on a node: what an earlier run or attempt has left going there ends first.
+// Before a step acts on a node: first ends leftovers of earlier runs and attempts.
 Result<ExecResult> take_node_lease_then(const StepContext& context, const Lease& lease,
                                         const std::string& address, Remote& remote, StepLog& log,
                                         const ExecOptions& then);

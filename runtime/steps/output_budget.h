@@ -1,5 +1,5 @@
-// How much of a program's output is shown while it runs: a burst, and then a steady rate. Pure: the time is
-// given.
+// Limits the live output of a program: a burst, then a steady rate. Pure: the caller supplies the
+// time.
 #pragma once
 
 #include <algorithm>
@@ -13,10 +13,10 @@ class OutputBudget {
   using Time = std::chrono::steady_clock::time_point;
   static constexpr double kBurst = 1 << 20, kPerSecond = 64 << 10;  // bytes
 
-  static constexpr double kPerLine = 64;  // bytes that a line counts for besides its own
+  static constexpr double kPerLine = 64;  // bytes that each line counts in addition to its length
 
-  // Whether a line of so many bytes is within it; if so, they are taken. Once it is used up it starts again
-  // with a second's worth, so that what is shown are stretches, not single lines.
+  // True if a line of this length is within the budget, and charges it. Once exhausted, it resumes with a
+  // second's worth, so that continuous stretches are shown instead of single lines.
   bool takes(size_t line, Time now) {
     const double bytes = static_cast<double>(line) + kPerLine;
     if (last_ != Time{})

@@ -1,8 +1,8 @@
-// Runs a program on its nodes: brings its files and Python packages, starts a member on each node so that it
-// outlives us, follows what they write, restarts what was lost, and brings results, logs and numbers back.
+// Runs a program on its nodes: copies its files and Python packages, starts a member on each node that
+// outlives radlc, follows their output, restarts lost members, and fetches results, logs and metrics.
 //
-// A run that finds the same program under way (radlc was killed) joins it. The output: see docs/ir.md,
-// "Program steps".
+// A run that finds the same program running (radlc was killed) joins it. The output: see docs/ir.md, "Program
+// steps".
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What a plan says about the folders of this computer that results are to go to, before anything is made.
+// What a plan reports about local results folders before anything is created.
 #pragma once
 
 #include <set>
@@ -10,9 +10,9 @@
 
 namespace radl {
 
-// Of the trainings and programs among the steps with these ids: notes about what is theirs together. Invalid
-// with all that cannot take results (training/result_folder.h, program/results.h), a line each. Buckets are
-// not asked.
+// For the trainings and programs among the steps with these IDs: notes about shared folders. Invalid lists
+// all folders that cannot take results (training/result_folder.h, program/results.h), one per line. Buckets
+// are not checked.
 Result<std::vector<std::string>> look_at_result_folders(const ir::Program& program,
                                                         const std::set<std::string>& steps);
 

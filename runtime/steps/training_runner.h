@@ -1,8 +1,8 @@
-// Runs a training over its nodes: brings engine and data, writes the job files, starts the processes so that
-// they outlive us, follows them, and brings model, events and report back.
+// Runs a training on its nodes: copies engine and data, writes the job files, starts processes that outlive
+// radlc, follows them, and fetches model, events and report.
 //
-// A run that finds the same training under way (radlc was killed) joins it. Cancelling asks the processes for
-// a checkpoint. The output: see docs/ir.md, "Training steps".
+// A run that finds the same training running (radlc was killed) joins it. Cancelling requests a checkpoint
+// from the processes. The output: see docs/ir.md, "Training steps".
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Where the states of trials are: in memory where that can be had, gone when it is over. Internal to
+// The folder for states of trials: in memory if possible, removed afterwards. Internal to
 // runtime/trial.
 #pragma once
 
@@ -22,10 +22,10 @@ class TrialFolder {
   std::string path_;
 };
 
-// One run below that folder. `told`: with its events.
+// Runs one trial below that folder. `told`: with its events.
 Result<TrialRun> run_trial_in(const TrialFolder& folder, const TrialSubject& subject,
                               const TrialOptions& options, uint64_t seed, bool told);
-// Whether simulated clouds have what the program asks for.
+// Ok if simulated clouds can satisfy the program.
 Status can_be_planned(const TrialFolder& folder, const TrialSubject& subject);
 
 }  // namespace radl

@@ -1,5 +1,5 @@
-// The machines of simulated clouds as steps see them: logins that work or not, steps that take their time and
-// succeed or not. Internal to runtime/trial.
+// Machines of simulated clouds as seen by steps: logins and steps that take time and succeed or fail.
+// Internal to runtime/trial.
 #pragma once
 
 #include <functional>
@@ -16,14 +16,14 @@ namespace radl {
 
 class SimulatedMachines : public StepRunner {
  public:
-  // Which cloud a node is in.
+  // The cloud of a node.
   using CloudOf = std::function<simulated::SimulatedCloud*(const ir::Node&)>;
-  // Before and after each step: "step worker[0]/tools".
+  // Called before and after each step: "step worker[0]/tools".
   using Watch = std::function<void(const std::string& what)>;
 
-  // `ran_path`: a file with a line for every step that has run, so that a killed process does not take it
-  // along; empty: in memory.
-  // `real` may be null: steps are played.
+  // `ran_path`: a file with a line per executed step, which survives a
+  // killed process; empty: in memory. `real` may be null: steps are
+  // simulated.
   SimulatedMachines(CloudOf cloud_of, Clock& clock, uint64_t seed, const simulated::Faults& faults,
                     Watch watch, std::string ran_path, std::unique_ptr<RealMachines> real);
   RealMachines* real() { return real_.get(); }
@@ -35,11 +35,11 @@ class SimulatedMachines : public StepRunner {
   Result<StepOutcome> run(const StepContext& context, const ir::Step& step,
                           const std::vector<NodeHandle>& nodes) override;
 
-  std::function<void()> beside;  // called once, while a job runs; may be empty
+  std::function<void()> beside;  // called once while a job runs; may be empty
 
-  // How many jobs were joined that this process had left running.
+  // Number of joined jobs that this process had left running.
   int joined() const { return joined_; }
-  // Whether this very step has run on this very machine.
+  // True if exactly this step has run on exactly this machine.
   bool has_run(const std::string& step, const std::string& digest, const std::string& machine) const;
 
  private:
@@ -54,7 +54,7 @@ class SimulatedMachines : public StepRunner {
   Watch watch_;
   std::string ran_path_;
   std::set<std::string> ran_;
-  std::map<std::string, double> left_;  // jobs that run on by themselves: StepContext::job_run -> seconds
+  std::map<std::string, double> left_;  // jobs that continue independently: StepContext::job_run -> seconds
   int joined_ = 0;
   std::unique_ptr<RealMachines> real_;
 };

@@ -1,5 +1,5 @@
-// One apply or destroy of a trial, as `radlc apply` and `radlc destroy` do it, in this process or in one that
-// may be killed. Internal to runtime/trial.
+// One apply or destroy of a trial, like `radlc apply` and `radlc destroy`, in this process or in one that may
+// be killed. Internal to runtime/trial.
 #pragma once
 
 #include <optional>
@@ -19,14 +19,14 @@ struct TrialPhase {
   };
   Kind kind = Kind::Apply;
   std::string address;
-  std::string copy;                      // the folder of a copy of the state, which is used in place of it
-  const ir::Program* program = nullptr;  // of Apply
+  std::string copy;                      // folder of a copy of the state to use instead
+  const ir::Program* program = nullptr;  // for Apply
   const ir::Program* beside = nullptr;   // applied by another run while a job of this one runs
   bool detach = false;
   bool refresh = false;
   OnError on_error = OnError::Keep;
   Strike strike;
-  int parallelism = 1;       // one thread: what happens depends on the seed alone
+  int parallelism = 1;       // with one thread, events depend only on the seed
   std::string text() const;  // "apply with refresh, Ctrl-C at point 17"
 };
 
@@ -34,16 +34,16 @@ struct PhaseOutcome {
   Status status;
   bool struck = false;
   bool killed = false;
-  bool beside = false;     // TrialPhase::beside took place
-  bool restarted = false;  // a training that ran was not joined, although only its workers differ
-  int crashed_by = 0;      // a signal, or 256 + an exit status, that nobody asked for
+  bool beside = false;     // TrialPhase::beside was executed
+  bool restarted = false;  // a running training was not joined although only its workers differ
+  int crashed_by = 0;      // unexpected signal, or 256 + exit status
   long long calls = 0;
-  std::vector<std::string> unowned;  // ids that a destroy has listed and left alone
-  double ended = 0;                  // wall seconds; 0: not known
+  std::vector<std::string> unowned;  // IDs that a destroy has listed and kept
+  double ended = 0;                  // wall-clock seconds; 0: unknown
 };
 
 PhaseOutcome run_phase(TrialWorld& world, const TrialSubject& subject, const TrialPhase& phase);
-// In a process of its own, which takes everything up from its files; its time begins at `wall`.
+// Runs in a separate process, which restores everything from files; its time begins at `wall`.
 PhaseOutcome run_phase_in_child(const Setting& setting, uint64_t process, double wall,
                                 const simulated::Faults& faults, const TrialPhase& phase);
 

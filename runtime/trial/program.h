@@ -1,4 +1,4 @@
-// A program made ready for simulated clouds, and others like it that differ a little. Pure; internal to
+// Adapts a program for simulated clouds, and derives slightly changed variants. Pure; internal to
 // runtime/trial.
 #pragma once
 
@@ -11,20 +11,20 @@
 
 namespace radl {
 
-// The names that `deploy` uses for clouds, "" for none, each once, in the order of their first use.
+// The cloud names used by `deploy`, "" for none, without duplicates, in order of first use.
 std::vector<std::string> clouds_named(const ir::Program& program);
-// Leaves out the features that name one real cloud's things; `notes`: which.
+// Removes features that name resources of a real cloud; `notes`: which.
 void leave_out_names(ir::Program& program, std::vector<std::string>& notes);
 
-// Tags as anybody writes them, and those that would take the place of radlc's own.
+// Adds ordinary tags, and tags that would conflict with radlc's own.
 ir::Program with_tags(const ir::Program& program, const std::string& tags);
 
-// Whether trainings that run with the nodes of `before` take those of `after` as their workers, and no other
-// job differs.
+// True if running trainings on the nodes of `before` adopt those of `after` as workers, and no other job
+// differs.
 bool takes_workers(const ir::Program& before, const ir::Program& after);
 
-// One to three changes, as somebody makes them to a file between two applies: more memory, another image, a
-// port rule, a larger or a further disk, another recipe, a node less. `changes` says which.
+// Makes one to three typical edits between two applies: more memory, another image, a port rule, a larger or
+// additional disk, another recipe, one node fewer. `changes` lists them.
 ir::Program changed_program(const ir::Program& program, simulated::Draws& draws,
                             std::vector<std::string>& changes);
 

@@ -1,7 +1,7 @@
-// Machines of simulated clouds that are real behind that: nodes of this computer on which steps run.
+// Real machines behind simulated ones: nodes of this computer on which steps run.
 //
-// In: the id of a simulated machine. Out: a node that answers, made when it is first asked for, gone when the
-// machine is. Where the nodes are is in a folder, so that the next process of a run finds them.
+// In: the ID of a simulated machine. Out: a working node, created at first use and removed with the machine.
+// A folder records the nodes, so that the run's next process finds them.
 #pragma once
 
 #include <map>
@@ -22,12 +22,12 @@ class RealMachines {
  public:
   RealMachines(const RealParts& parts, std::string folder);
 
-  // nullopt: steps of this kind are played.
+  // nullopt: steps of this kind are simulated.
   std::optional<Result<StepOutcome>> run(const StepContext& context, const ir::Step& step,
                                          const std::vector<NodeHandle>& nodes);
   std::optional<Result<std::vector<Change>>> observe(const StepContext& context, const ir::Step& step,
                                                      const std::vector<NodeHandle>& nodes);
-  // Removes the nodes of machines that are not there any more; of all where `machines` is empty.
+  // Removes the nodes of machines that no longer exist; all nodes if `machines` is empty.
   Status keep_only(const std::set<std::string>& machines);
 
  private:
@@ -43,7 +43,7 @@ class RealMachines {
   Status remove(const Seen& seen);
 
   const RealParts& parts_;
-  Context context_;  // of the nodes' own cloud
+  Context context_;  // for the nodes' own cloud
   std::mutex mutex_;
   std::map<std::string, nlohmann::json> attributes_;          // by machine
   std::map<std::string, std::unique_ptr<Remote>> connected_;  // by machine

@@ -1,9 +1,9 @@
-// Whether a file survives what clouds do: it is applied, changed, interrupted and destroyed against simulated
-// clouds in virtual time, many times over, each time with other faults.
+// Tests whether a file survives cloud failures: applies, changes, interrupts and destroys it against
+// simulated clouds in virtual time, many times, each time with other faults.
 //
-// In: a program. Out: what went wrong, by the seed that shows it again. Nothing real is created, connected to
-// or run: steps succeed after a drawn time, or fail. With RealParts machines are nodes of this computer, and
-// steps run on them.
+// In: a program. Out: the problems found, with the seeds that reproduce them. Nothing real is created,
+// connected to or executed: steps succeed after a random time, or fail. With RealParts, machines are nodes of
+// this computer, and steps run on them.
 #pragma once
 
 #include <cstdint>
@@ -28,17 +28,17 @@ class Remote;
 class StepRunner;
 struct Context;
 
-// What must never be, whatever a cloud does.
+// A violated invariant, which must hold whatever a cloud does.
 struct Finding {
   enum class Kind {
-    Left,       // there after a destroy that said it is done
-    Doubled,    // two with one address
-    Forgotten,  // in the cloud, and neither in the state nor in the journal
-    Billed,     // it costs money after a destroy that said it is done
-    Untrue,     // the state says what is not so
-    Foreign,    // something of others was changed or destroyed
-    Stuck,      // no end is reached, although the cloud is well again
-    Crashed,    // radlc itself ended
+    Left,       // exists after a destroy that reported success
+    Doubled,    // two resources with one address
+    Forgotten,  // in the cloud, but neither in the state nor in the journal
+    Billed,     // billed after a destroy that reported success
+    Untrue,     // the state differs from reality
+    Foreign,    // a foreign resource was changed or destroyed
+    Stuck,      // no progress although the cloud has recovered
+    Crashed,    // radlc itself crashed
   };
   Kind kind = Kind::Untrue;
   std::string text;
@@ -49,10 +49,10 @@ inline constexpr Finding::Kind kFindingKinds[] = {
     Finding::Kind::Untrue, Finding::Kind::Foreign, Finding::Kind::Stuck,     Finding::Kind::Crashed};
 
 struct TrialCounts {
-  long long phases = 0;       // applies and destroys that were run
-  long long interrupted = 0;  // of them by Ctrl-C
-  long long killed = 0;       // of them by SIGKILL
-  long long failed = 0;       // of them with an error, by a fault
+  long long phases = 0;       // executed applies and destroys
+  long long interrupted = 0;  // by Ctrl-C
+  long long killed = 0;       // by SIGKILL
+  long long failed = 0;       // with an error caused by a fault
   long long calls = 0;        // to the clouds
   double seconds = 0;         // of virtual time
   void add(const TrialCounts& more);
@@ -62,25 +62,25 @@ struct TrialSubject {
   const ir::Program& program;
   const ir::Secrets& secrets;
   const Catalog& catalog;
-  World& host;  // of the user: where its files are; time and chance are its own
+  World& host;  // of the user, for file locations; time and randomness are separate
 };
 
-// What real nodes are made of and reached by. Kinds of steps without a runner are played.
+// Parts for real nodes. Step kinds without a runner are simulated.
 struct RealParts {
   Environment environment;  // of the user
-  Cloud* cloud = nullptr;   // makes nodes from {"hostname", "number"}, with tokens
+  Cloud* cloud = nullptr;   // creates nodes from {"hostname", "number"}, with tokens
   std::map<ir::StepKind, StepRunner*> runners;
   std::function<Result<std::unique_ptr<Remote>>(const nlohmann::json& attributes, const Context& context)>
       connect;
 };
 
 struct TrialOptions {
-  uint64_t seed = 1;  // of the first run; each further one has the next
+  uint64_t seed = 1;  // of the first run; incremented for each further run
   int runs = 1000;
-  simulated::Faults faults;         // each run draws how strong each of them is
-  bool kill = false;                // real processes, killed with SIGKILL, in place of some interruptions
-  const RealParts* real = nullptr;  // null: machines are played
-  int jobs = 0;                     // processes at once; 0: one for each core
+  simulated::Faults faults;         // upper limits; each run draws its own values
+  bool kill = false;                // real processes, killed with SIGKILL instead of some interruptions
+  const RealParts* real = nullptr;  // null: machines are simulated
+  int jobs = 0;                     // parallel processes; 0: one per core
   Stop stop;
   std::function<void(size_t runs_done)> progress = [](size_t) {};
 };
@@ -89,7 +89,7 @@ struct TrialRun {
   uint64_t seed = 0;
   std::vector<Finding> findings;
   TrialCounts counts;
-  std::vector<std::string> events;  // a line each; only of run_trial()
+  std::vector<std::string> events;  // one line each; only from run_trial()
 };
 
 struct TrialReport {
@@ -100,14 +100,14 @@ struct TrialReport {
   bool cancelled = false;
 };
 
-// What the simulated clouds take of a program: `deploy ... CLOUD` becomes a simulated region, what names one
-// real cloud's things (instance types, zones) is left out, and `notes` say so. Invalid: it cannot be had even
-// there.
+// Adapts a program for simulated clouds: `deploy ... CLOUD` becomes a simulated region, and names of real
+// cloud resources (instance types, zones) are removed, which `notes` list. Invalid: even simulated clouds
+// cannot satisfy it.
 Result<ir::Program> program_for_trial(const TrialSubject& subject, std::vector<std::string>& notes);
 
-// One run, with what happened in it. Uses a folder of its own, which is gone afterwards.
+// One run with its events. Uses its own folder, which is removed afterwards.
 Result<TrialRun> run_trial(const TrialSubject& subject, const TrialOptions& options, uint64_t seed);
-// Many, in several processes.
+// Many runs, in several processes.
 Result<TrialReport> run_trials(const TrialSubject& subject, const TrialOptions& options);
 
 }  // namespace radl

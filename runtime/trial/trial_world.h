@@ -1,8 +1,8 @@
-// All that one process of a run works with: clouds, machines, a state, a clock and chance. Internal to
+// Everything that one process of a run uses: clouds, machines, a state, a clock and randomness. Internal to
 // runtime/trial.
 //
-// In a run without kills there is one for the whole run. With kills each phase has its own, and clouds, state
-// and what ran are taken up from files.
+// A run without kills has a single instance. With kills, each phase has its own, and restores clouds, state
+// and executed steps from files.
 #pragma once
 
 #include <functional>
@@ -19,21 +19,21 @@
 
 namespace radl {
 
-inline constexpr double kTrialBegins = 1'800'000'000;  // wall seconds
+inline constexpr double kTrialBegins = 1'800'000'000;  // wall-clock seconds
 
-// Of one run, the same in all of its processes.
+// Constant for all processes of a run.
 struct Setting {
   const TrialSubject& subject;
-  std::string folder;  // of this run alone
+  std::string folder;  // of this run only
   uint64_t seed = 1;
   simulated::Faults faults;
   bool kill = false;
-  bool told = false;  // events are kept
+  bool told = false;  // record events
   const RealParts* real = nullptr;
 };
 
-// Where a phase is disturbed: at the n-th point, of which there is one before and after each call to a cloud,
-// each write of the journal and each step.
+// The point at which a phase is disturbed: the n-th; there is one before and after each cloud call, journal
+// write and step.
 struct Strike {
   enum class How { None, Stop, StopNow, Kill };  // Ctrl-C; twice; SIGKILL
   How how = How::None;
@@ -42,8 +42,8 @@ struct Strike {
 
 class TrialWorld {
  public:
-  // `process` numbers the processes of a run: each has other chances. Its time begins at `wall`, or where the
-  // clouds' files end if that is later.
+  // `process`: the process's number in its run, which selects its random numbers. Its time begins at `wall`,
+  // or at the end of the clouds' files if that is later.
   static Result<std::unique_ptr<TrialWorld>> make(const Setting& setting, uint64_t process,
                                                   double wall = kTrialBegins);
 
@@ -55,7 +55,7 @@ class TrialWorld {
   std::unique_ptr<SimulatedMachines> machines;
   simulated::Draws draws;
 
-  // Of the phase that runs.
+  // Of the current phase.
   Cancellation* cancellation = nullptr;
   void aim(const Strike& strike);
   void disarm();
@@ -65,12 +65,12 @@ class TrialWorld {
   simulated::SimulatedCloud* cloud_named(const std::string& id);
   long long calls();
   void set_faults(const simulated::Faults& faults);
-  // A line of what happens, with the time since the run began.
+  // Records a line with the time since the start of the run.
   void tell(const std::string& line);
-  // Real nodes of machines that are gone go too; with `all` every one.
+  // Removes the real nodes of deleted machines; with `all`, all real nodes.
   Status remove_real_nodes(bool all);
   bool told() const { return setting_.told; }
-  // `copy`: another folder of states than the run's own; "": that.
+  // `copy`: another folder of states than the run's own; "": the run's own.
   Result<std::unique_ptr<Store>> open_store(OpenMode mode, const std::string& copy = "");
   std::string state_directory() const { return setting_.folder + "/state"; }
 
@@ -86,7 +86,7 @@ class TrialWorld {
   std::vector<std::unique_ptr<simulated::SimulatedCloud>> owned_;
 };
 
-// 0 <= it; other for each (seed, number).
+// Non-negative; a different value for each (seed, number).
 uint64_t mixed(uint64_t seed, uint64_t number);
 
 std::string events_path(const Setting& setting);

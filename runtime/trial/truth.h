@@ -1,4 +1,4 @@
-// Whether what the state says is so, and whether what there is in the clouds is known. Internal to
+// Checks that the state is correct and that everything in the clouds is known. Internal to
 // runtime/trial.
 #pragma once
 
@@ -10,13 +10,13 @@
 
 namespace radl {
 
-// What must be so at any time, whatever was interrupted.
+// Invariants that hold at any time, after any interruption.
 std::vector<Finding> findings_at_any_time(TrialWorld& world);
-// What must be so as well after an apply that said it is done. `tampered`: ids of what was changed behind
-// radlc's back since it was looked at last.
+// Invariants after an apply that reported success. `tampered`: IDs of resources changed outside radlc since
+// the last look.
 std::vector<Finding> findings_after_apply(TrialWorld& world, const TrialSubject& subject,
                                           const ir::Program& program, const std::set<std::string>& tampered);
-// After a destroy that said it is done; lets hours pass.
+// Invariants after a destroy that reported success; lets hours pass.
 std::vector<Finding> findings_after_destroy(TrialWorld& world);
 
 }  // namespace radl

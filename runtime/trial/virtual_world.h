@@ -1,4 +1,4 @@
-// A world for trials: time passes only when somebody sleeps, and chance comes from a seed.
+// A world for trials: time advances only during sleeps, and randomness comes from a seed.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@ namespace radl {
 
 class VirtualClock : public Clock {
  public:
-  // `wall`: seconds since 1970 at which it begins.
+  // `wall`: start time in seconds since 1970.
   explicit VirtualClock(double wall) : millis_(static_cast<long long>(wall * 1000)) {}
   double wall_seconds() override { return static_cast<double>(millis_.load()) / 1000; }
   std::chrono::steady_clock::time_point now() override {

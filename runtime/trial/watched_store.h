@@ -1,5 +1,5 @@
-// A store that says before and after each write that it is about to be done, and was: where a trial stops or
-// kills a run.
+// A store that announces each write before and after it, so that a trial can stop or kill a run
+// there.
 #pragma once
 
 #include <functional>

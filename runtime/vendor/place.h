@@ -1,4 +1,4 @@
-// modules/vendored/ of a project: whole packages or none, one writer at a time. Internal to runtime/vendor.
+// modules/vendored/ of a project: atomic installs, one writer at a time. Internal to runtime/vendor.
 #pragma once
 
 #include <memory>
@@ -11,23 +11,23 @@
 
 namespace radl::vendored {
 
-// Holds flock(2) on the project's folder while it lives; gone with this process.
+// Holds flock(2) on the project's folder while it exists; released when the process ends.
 class Place {
  public:
-  // Waits for another `radlc vendor`; removes what one that was killed left behind.
+  // Waits for another `radlc vendor`; removes leftovers of a killed one.
   static Result<std::unique_ptr<Place>> open(const std::string& project, const Stop& stop);
   ~Place();
   Place(const Place&) = delete;
   Place& operator=(const Place&) = delete;
 
-  // Whether the package's folder holds what the lock file says.
+  // True if the package's folder matches the lock file.
   bool holds(const Package& package) const;
   // A new empty folder on the same file system, removed by the next call and at the end.
   Result<std::string> temporary();
-  // Puts the content there under the package's folder, in place of what has that name.
+  // Installs the content as the package's folder, replacing an existing one.
   Status install(const Package& package, const Content& content);
   Status write(const LockFile& lock);
-  // Removes folders that an earlier lock file named: their name says what they hold. Others are left alone.
+  // Removes folders named by an earlier lock file, recognized by their names. Keeps others.
   void remove_others(const LockFile& lock);
 
  private:

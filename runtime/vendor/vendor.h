@@ -1,8 +1,8 @@
-// `radlc vendor`: brings the packages of modules that a program names by addresses, and keeps radl.lock.json.
+// `radlc vendor`: fetches the module packages that a program uses by address, and maintains radl.lock.json.
 //
-// In: the addresses that are used, asked for again after each package, since modules use modules. Out: whole
-// folders in modules/vendored/, and the lock file. Killed at any moment it leaves the old or the new lock
-// file, with folders that fit it.
+// In: the used addresses, queried again after each package, because modules use modules. Out: complete
+// folders in modules/vendored/, and the lock file. If killed at any time, leaves the old or the new lock file
+// with matching folders.
 #pragma once
 
 #include <functional>
@@ -18,11 +18,11 @@
 namespace radl::vendored {
 
 struct Request {
-  std::string project;  // folder of the program; "": this one
-  // All addresses that can be seen with what is vendored so far.
+  std::string project;  // folder of the program; "": the current one
+  // All addresses visible with the packages vendored so far.
   std::function<Result<std::vector<Address>>()> used;
-  bool update = false;             // takes tags and branches as they are now
-  std::vector<std::string> names;  // only these packages: address, or short name; empty: all
+  bool update = false;             // use the current tags and branches
+  std::vector<std::string> names;  // only these packages, by address or short name; empty: all
   std::function<void(const std::string& line)> say;
   Stop stop;
 };
@@ -31,11 +31,11 @@ struct Summary {
   size_t packages = 0, brought = 0, removed = 0;
 };
 
-// Errors name the package. Conflict: what is locked is not there any more, or is not what it was. Invalid:
-// none of the packages has one of the names.
+// Errors name the package. Conflict: a locked version no longer exists or has changed. Invalid: a name
+// matches no package.
 Result<Summary> vendor(const Request& request, http::Client& http);
 
-// What `vendor` would bring, a line each; writes nothing and asks nobody.
+// What `vendor` would fetch, one line each; writes nothing and contacts no server.
 Result<std::vector<std::string>> find_missing(const std::string& project, const std::vector<Address>& used);
 
 }  // namespace radl::vendored

@@ -1,7 +1,7 @@
-// Metrics that trials write to files. The agent sends what is new in these files piece by piece (agent.h).
+// Metrics that trials write to files. The agent sends new data of these files piece by piece (agent.h).
 //
-// A line of a file of JSON lines is a report. TensorBoard's event files have a record for each scalar: the
-// scalar that decides ends a report, which has all scalars since the one before.
+// Each JSON line is a report. TensorBoard's event files have a record per scalar: the search's metric ends a
+// report, which contains all scalars since the previous one.
 #pragma once
 
 #include <map>
@@ -17,20 +17,20 @@ using Json = nlohmann::json;
 
 class MetricFiles {
  public:
-  // `metric`: the one that decides.
+  // `metric`: the search's.
   explicit MetricFiles(std::string metric) : metric_(std::move(metric)) {}
-  // The reports that a piece completes, as text of JSON objects. `attempt`: its id. `piece`: "KEY OFFSET
-  // BASE64", where KEY tells the file from others and begins with "e" for event files. Corrupt: the file is
-  // damaged; the rest of it is passed over.
+  // The reports completed by a piece, as JSON texts. `attempt`: its ID. `piece`: "KEY OFFSET BASE64", where
+  // KEY identifies the file and begins with "e" for event files. Corrupt: the file is damaged; the rest of it
+  // is skipped.
   Result<std::vector<std::string>> take(const std::string& attempt, const std::string& piece);
-  // At the end of an attempt: what came after its last report, "" if nothing. Forgets its files.
+  // At the end of an attempt: data after its last report, or "". Forgets its files.
   std::string rest(const std::string& attempt);
   void clear() { files_.clear(); }
 
  private:
   struct File {
-    uint64_t size = 0;  // bytes that have arrived
-    std::string left;   // of these, the incomplete end
+    uint64_t size = 0;  // received bytes
+    std::string left;   // incomplete end of these
     bool damaged = false;
     Json scalars = Json::object();  // since the last report
   };

@@ -1,4 +1,4 @@
-// Optuna as the searcher of a farm: Python on this computer is asked for the values of each trial.
+// Optuna as a farm's searcher: asks Python on this computer for each trial's values.
 #pragma once
 
 #include "common/process/environment.h"
@@ -7,9 +7,9 @@
 
 namespace radl::farm {
 
-// `python3` of the user's PATH answers, with a study of all trials so far and a sampler of its own seed, so
-// that the answer depends on the request alone. Unsupported: it cannot import optuna, or optuna does not have
-// the sampler.
+// Runs the user's `python3` with a study of all trials so far and a fixed sampler seed, so that the
+// result depends only on the request. Unsupported: it cannot import optuna, or optuna lacks the
+// sampler.
 Suggest ask_optuna(Environment environment, Stop stop);
 
 }  // namespace radl::farm

@@ -1,7 +1,7 @@
-// The outputs of a farm's tasks on this computer: brought whole, kept once, published together.
+// Outputs of a farm's tasks on this computer: fetched completely, kept once, published together.
 //
-// Each arrives in a folder of its attempt. Once its commit is in the journal, that folder gets the task's
-// name; a run that was killed in between does it when it starts.
+// Each arrives in a folder for its attempt. After its commit is in the journal, that folder is renamed to the
+// task's; a run that was killed in between does it at the next start.
 #pragma once
 
 #include <memory>
@@ -19,13 +19,13 @@ class Outputs {
  public:
   // `folder`: of the farm, private. It may exist.
   explicit Outputs(std::string folder) : folder_(std::move(folder)) {}
-  // Finishes or removes what an earlier run has left.
+  // Finishes or removes leftovers of an earlier run.
   Status adopt(const Table& table);
   std::string arriving(const std::string& task, int attempt) const;
-  // The attempt is committed: what it left replaces the task's earlier output. If nothing has arrived, this
-  // does nothing.
+  // The attempt is committed: its output replaces the task's earlier one. No effect if nothing has
+  // arrived.
   Status keep(const std::string& task, int attempt);
-  // The task's committed attempt left no output.
+  // The task's committed attempt has no output.
   Status remove(const std::string& task);
   std::string kept(const std::string& task) const { return folder_ + "/outputs/" + task; }
 
@@ -33,23 +33,23 @@ class Outputs {
   std::string folder_;
 };
 
-// Sends the output that a trial starts from to its node (parent_folder()). If that trial left none, the
-// folder is empty.
+// Sends the output that a trial continues from to its node (parent_folder()). The folder is empty if that
+// trial has no output.
 Status send_parent(jobs::Member& member, const Outputs& outputs, const TaskRecord& task,
                    const Context& context);
 
-// Brings the logs of all attempts on a node, masked, into `logs/` of the farm's folder: they outlive the
+// Fetches the masked logs of all attempts on a node to `logs/` in the farm's folder, so that they outlive the
 // node.
 Status keep_logs(jobs::Member& member, const std::string& farm_folder, const Redactor& secrets);
 
 struct Published {
-  Json output;                     // the step's product, as that of a program
-  std::vector<std::string> notes;  // what a user must know
+  Json output;                     // the step's product, like a program's
+  std::vector<std::string> notes;  // information for the user
 };
 
-// Puts outputs, logs, `table.json` and `report.json` where the program's results go, a folder or a bucket.
-// With a search also `best/`, the output of the best trial. `merge`: a file of each output; those are joined.
-// `farm_folder`: private; `lost`: nodes that cannot be asked for logs.
+// Writes outputs, logs, `table.json` and `report.json` to the program's results, a folder or a bucket. With a
+// search also `best/`, the best trial's output. `merge`: a file name; these files of all outputs are joined.
+// `farm_folder`: private; `lost`: nodes whose logs are unavailable.
 struct ToPublish {
   const Json& program;
   const std::string& step;

@@ -1,12 +1,12 @@
-// What runs on a node before a command, in the same one.
+// A script that runs on a node before a command, in the same round trip.
 #pragma once
 
 #include <string>
 
 namespace radl::jobs {
 
-// `script`: whole lines of shell text, which end the command if they fail. `input`: what they read from
-// standard input, all of it.
+// `script`: complete lines of shell text; a failure ends the command. `input`: its complete standard
+// input.
 struct Ahead {
   std::string script, input;
 };

@@ -1,4 +1,4 @@
-// The nodes of a job are worked on side by side.
+// Concurrent work on a job's nodes.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 
 namespace radl::jobs {
 
-// Calls once for each index, all at the same time; the first failure. What throws has failed.
+// Calls once per index, all concurrently. Returns the first failure; exceptions count as failures.
 inline Status for_all(size_t count, const std::function<Status(size_t)>& call) {
   std::vector<Status> results(count);
   {

@@ -1,4 +1,4 @@
-// Nodes of a job that their clouds preempt, as the threads that follow them learn it.
+// Nodes of a job that are being preempted, as learned by the threads that follow them.
 #pragma once
 
 #include <map>
@@ -13,17 +13,17 @@ namespace radl::jobs {
 
 class Leaving {
  public:
-  // The cloud of a node has announced that it preempts it, and when; true: for the first time.
+  // A node's cloud has announced its preemption and the time. True for the first report.
   bool notice(size_t node, const std::string& when) {
     std::lock_guard lock(mutex_);
     return leaving_.emplace(node, when).second;
   }
-  // A node that cannot ask its cloud; true: for the first time.
+  // A node that cannot query its cloud. True for the first report.
   bool cannot_hear(size_t node) {
     std::lock_guard lock(mutex_);
     return deaf_.insert(node).second;
   }
-  // Its member was asked to end, and the others go on.
+  // Its member was asked to end; the others continue.
   void part_with(size_t node) {
     std::lock_guard lock(mutex_);
     parted_.insert(node);
@@ -36,12 +36,12 @@ class Leaving {
     std::lock_guard lock(mutex_);
     return parted_.contains(node);
   }
-  // Node -> when, as its cloud says it.
+  // Node -> announced time.
   std::map<size_t, std::string> all() const {
     std::lock_guard lock(mutex_);
     return leaving_;
   }
-  // However a member ends that was asked to for its machine's sake, it is missed and has not failed.
+  // A member that was asked to end because of its machine counts as missed, not failed, however it ends.
   Ends as_missed(Ends ends, const std::vector<Process>& processes) const {
     std::lock_guard lock(mutex_);
     for (size_t node : parted_)

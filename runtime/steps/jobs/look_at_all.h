@@ -1,4 +1,4 @@
-// The first look of a run at all nodes of its job.
+// A run's first look at all nodes of its job.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace radl::jobs {
 
-// Looks at every node of a job. One that cannot be reached and `may_be_missed` has its reason in
+// Inspects every node of a job. For an unreachable node that `may_be_missed`, sets the reason in
 // `unreachable`.
 inline Status look_at_all(const std::vector<std::unique_ptr<Member>>& members, const std::string& script,
                           const std::function<bool(size_t node)>& may_be_missed,

@@ -1,4 +1,4 @@
-// On which nodes processes of a job may run, kept for the state (StepContext::may_run).
+// Tracks for the state on which nodes processes of a job may run (StepContext::may_run).
 #pragma once
 
 #include <vector>
@@ -9,11 +9,11 @@ namespace radl::jobs {
 
 class MayRun {
  public:
-  // All outlive it.
+  // All arguments must outlive this object.
   MayRun(const StepContext& context, const std::vector<NodeHandle>& nodes)
       : nodes_(nodes), known_(context.may_run) {}
 
-  // As the nodes say.
+  // As reported by the nodes.
   void take(const std::vector<Member::Look>& looks) {
     for (size_t i = 0; i < nodes_.size(); ++i) set(i, looks[i].runs());
   }
@@ -24,7 +24,7 @@ class MayRun {
   void nowhere() {
     for (size_t i = 0; i < nodes_.size(); ++i) set(i, false);
   }
-  // A run that has been followed to its end: not where the node has confirmed it.
+  // After a run was followed to its end: clears nodes that have confirmed it.
   void take(const Following& following) {
     for (size_t i = 0; i < nodes_.size(); ++i) {
       if (following.has_ended(i)) set(i, false);

@@ -1,4 +1,4 @@
-// Addresses and ports by which the members of a job reach each other, and the name of its folder.
+// Addresses and ports for a job's members, and the name of its folder.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace radl::jobs {
 
-// As the other members reach it: in a network that WireGuard joins before private before public; IPv6 in
+// The address for other members: first in a network joined by WireGuard, then private, then public; IPv6 in
 // brackets.
 std::string address_of(const NodeHandle& node);
-// Its files lie on this computer.
+// True if its files are on this computer.
 bool is_local(const NodeHandle& node);
-// A port in 20000 - 32000, below the range from which systems take those of outgoing connections.
+// A port in 20000 - 32000, below the usual range of ephemeral ports.
 int choose_port(const std::vector<int>& used);
-// The name of a training's or program's folder below ~/.radl/jobs; the step's values are known.
+// The name of a training's or program's folder below ~/.radl/jobs; the step's values must be known.
 std::string folder_of(const ir::Step& step);
 
 }  // namespace radl::jobs

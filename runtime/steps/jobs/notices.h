@@ -1,5 +1,5 @@
-// Whether a node's cloud takes it back: asked on the node by what it has there (curl, else Python), while
-// somebody follows a job.
+// Checks on a node, with its own tools (curl, else Python), whether its cloud is preempting it, while a
+// process follows a job.
 #pragma once
 
 #include <optional>
@@ -10,18 +10,18 @@
 
 namespace radl::jobs {
 
-// How a step ends whose machine is taken back: it is not tried again there.
+// The code of a step whose machine is being preempted: it is not retried there.
 inline constexpr Code kTakenBack = Code::Conflict;
 
-// Shell text: a loop that asks as `spec` says as long as its shell lives, to be run in the background. It
-// prints a line for each answer that is another than the last one; "" where nobody is to be asked.
+// Shell text: a loop that polls as `spec` says while its shell lives, to be run in the background. Prints a
+// line for each changed response; "" if there is nothing to poll.
 std::string notice_script(const NoticeSpec& spec);
 
 struct NoticeLine {
-  bool cannot = false;  // the node has nothing to ask with
+  bool cannot = false;  // the node has no tool for it
   std::string answer;   // otherwise
 };
-// A line of that loop; nullopt: it is none.
+// Parses a line of that loop; nullopt: not one.
 std::optional<NoticeLine> read_notice(std::string_view line);
 
 }  // namespace radl::jobs

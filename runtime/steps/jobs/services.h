@@ -1,5 +1,5 @@
-// Services that radlc is to keep running on a node (`service`), looked at while a job runs there:
-// one that is gone is said at once, whatever its cluster makes of it later.
+// Monitors services that radlc keeps running on a node (`service`) while a job runs there, and reports a
+// stopped one immediately, whatever its cluster does about it.
 #pragma once
 
 #include <map>
@@ -13,18 +13,18 @@
 namespace radl::jobs {
 
 std::vector<std::string> services_on(const ir::Program& program, const std::string& node);
-// Of a step's definition, as the state keeps it.
+// From a step's definition in the state.
 std::vector<std::string> services_in(const nlohmann::json& definition);
 
-// Shell text with the function `services NAME...`, which prints a line for each: "service NAME STATE".
+// Shell text with the function `services NAME...`, which prints a line "service NAME STATE" for each.
 extern const char* const kServicesScript;
-// The names as words for it.
+// The names as arguments for it.
 std::string service_words(const std::vector<std::string>& names);
 
-// The news of the services of one node. Not thread-safe.
+// Detects changes of a node's services. Not thread-safe.
 class ServiceWatch {
  public:
-  // A line of `services`: a message when one does not run, or runs again; nullopt: nothing new.
+  // Processes a line of `services`: returns a message if one stopped or runs again; nullopt: nothing new.
   std::optional<std::string> take(const std::string& line);
 
  private:

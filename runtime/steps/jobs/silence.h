@@ -1,8 +1,8 @@
-// Whether a node that is followed says nothing any more. Its side of following writes a sign of life every
-// few seconds, beside whatever its processes do. Pure: the time is given.
+// Detects that a followed node has gone silent. The node's side writes a sign of life every few seconds,
+// independently of its processes. Pure: the caller supplies the time.
 //
-// A cut network ends no connection: SSH gives one up after 45 s (Target::answer_within), since a node that is
-// merely busy may be as silent as that. What is said of it need not wait so long.
+// A cut network does not end a connection: SSH gives up after 45 s (Target::answer_within), because a busy
+// node may be silent for that long. The report need not wait so long.
 #pragma once
 
 #include <chrono>
@@ -17,16 +17,16 @@ class Silence {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  // A connection that was made just now has not been silent yet.
+  // Call for a new connection, which has not been silent yet.
   void begin(Time now) { heard_ = looked_ = now; }
-  // True: it was silent until now.
+  // Returns true if it was silent until now.
   bool heard(Time now) {
     heard_ = now;
     return std::exchange(silent_, false);
   }
-  // Asked several times a second; true: from now on it counts as silent.
+  // Call several times a second. Returns true when the silence begins.
   bool begins(Time now) {
-    // Where this process has slept, or could not listen, nothing can have been heard.
+    // If this process slept or could not listen, nothing can have been received.
     if (now - looked_ > kPause) heard_ = now;
     looked_ = now;
     return now - heard_ > kSilentAfter && !std::exchange(silent_, true);
@@ -38,7 +38,7 @@ class Silence {
   bool silent_ = false;
 };
 
-// What is said of it.
+// The text of the report.
 inline const char* silence_text(bool silent) {
   return silent ? "has sent nothing for 6 s: its network is cut, or it is very busy" : "is heard again";
 }

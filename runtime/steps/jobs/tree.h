@@ -1,9 +1,9 @@
-// Files of this computer as folders of nodes, by content: what is there already is not sent again, and what
-// is sent goes as one archive. Of a folder that differs from one that is there only the files that changed
-// go.
+// Copies local files to folders of nodes by content: existing ones are not sent again, and the
+// others go as one archive. For a folder that resembles an existing one, only changed files are
+// sent.
 //
-// On a node: ~/.radl/trees/KEY, and ~/.radl/trees/KEY.whole once all of it is there. Trees are only read. The
-// file `uses` in a job's folder names the trees that it needs, a key a line.
+// On a node: ~/.radl/trees/KEY, and ~/.radl/trees/KEY.whole once it is complete. Trees are
+// read-only. The file `uses` in a job's folder lists the keys of the trees it needs, one per line.
 #pragma once
 
 #include <cstdint>
@@ -20,32 +20,32 @@ namespace radl::jobs {
 
 struct Tree {
   enum class Kind {
-    Folder,   // all that it holds, as `contents` counts it
+    Folder,   // everything in it that `contents` includes
     File,     // a folder with this one file
     Archive,  // unpacked: .tar, .tar.*, .zip, .whl
     Git,      // `path` is its URL, `digest` the commit
   };
   Kind kind = Kind::Folder;
   std::string path;
-  std::string digest;  // as the plan has it; one that does not fit any more is a Conflict
+  std::string digest;  // from the plan; Conflict if it no longer matches
   Contents contents = {};
-  std::optional<std::vector<std::string>> only = {};  // of a folder these files alone, sorted
+  std::optional<std::vector<std::string>> only = {};  // only these files of a folder, sorted
 };
 
-// What a tree that is a folder holds.
+// The content of a tree that is a folder.
 Result<std::vector<ManifestEntry>> manifest_of(const Tree& tree);
 
-// Where it lies on nodes.
+// Its location on nodes.
 std::string tree_folder(const Tree& tree);
-// How many bytes were sent; 0: it was there.
+// Returns the bytes sent; 0: it already existed.
 Result<uint64_t> place_tree(const NodeHandle& node, const Context& context, const Tree& tree,
                             Ahead first = {});
-// An archive that was made here, as a tree of its own name.
+// Sends an archive created here, as a tree with its own name.
 Result<uint64_t> place_archive(const NodeHandle& node, const Context& context, const std::string& archive,
                                const std::string& key);
-// Whether a tree of this name is there whole.
+// True if a complete tree of this name exists.
 Result<bool> has_tree(const NodeHandle& node, const Context& context, const std::string& key);
-// Shell text: removes the trees that no job's folder on the node names.
+// Shell text that removes trees not named by any job's folder on the node.
 std::string remove_unused_trees_script();
 
 }  // namespace radl::jobs

@@ -1,5 +1,5 @@
-// What this computer remembers of the folders that it has sent as trees: their manifests, by which only what
-// has changed is sent again.
+// This computer's records of folders that it has sent as trees: their manifests, so that only changes are
+// sent again.
 //
 //   WORK/trees/KEY.files   a manifest (runtime/steps/manifest.h)
 #pragma once
@@ -13,23 +13,23 @@
 
 namespace radl::jobs {
 
-// The name of a tree, from the digest of its content.
+// A tree's name, from the digest of its content.
 std::string tree_key(const std::string& digest);
 
-// From one tree to another. Paths are relative to the folder.
+// The difference between two trees. Paths are relative to the folder.
 struct TreeDifference {
   std::vector<std::string> added, changed, removed;
 };
 TreeDifference difference(const std::vector<ManifestEntry>& before, const std::vector<ManifestEntry>& now);
-// What sending these files of a folder takes, without compression.
+// Uncompressed size of these files of a folder.
 uint64_t bytes_of(const std::string& folder, const std::vector<std::string>& files);
 
-// nullopt: it is not remembered.
+// nullopt: not recorded.
 std::optional<std::vector<ManifestEntry>> known_manifest(const std::string& work_directory,
                                                          const std::string& key);
-// The keys of all that are, the newest first.
+// The keys of all recorded trees, newest first.
 std::vector<std::string> known_trees(const std::string& work_directory);
-// Only the newest few are kept. A manifest that a line cannot hold is not remembered.
+// Keeps only the newest few. Does not record a manifest with names that do not fit in a line.
 Status remember_manifest(const std::string& work_directory, const std::string& key,
                          const std::vector<ManifestEntry>& entries);
 

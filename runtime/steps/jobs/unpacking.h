@@ -5,7 +5,7 @@
 
 namespace radl::jobs {
 
-// Shell text that unpacks the archive "$a" into the folder "$t", by the end of `archive`, its name.
+// Shell text that unpacks the archive "$a" into the folder "$t", by the extension of `archive`.
 std::string unpack_command(const std::string& archive);
 
 }  // namespace radl::jobs

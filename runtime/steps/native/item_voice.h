@@ -1,5 +1,5 @@
-// What a native step says of its resources: errors with their place, lines of its log, events. Secrets are
-// masked in all of it.
+// A native step's reports about its resources: errors with their position, log lines, events. Masks secrets
+// in all of them.
 #pragma once
 
 #include <string>
@@ -11,13 +11,13 @@ namespace radl::native {
 
 class ItemVoice {
  public:
-  // All of it outlives this.
+  // All arguments must outlive this object.
   ItemVoice(const StepContext& context, const ir::Step& step, const std::string& node, StepLog& log)
       : context_(context), step_(step), node_(node), log_(log) {}
 
-  // The error with node, recipe and resource in front.
+  // Prefixes the error with node, recipe and resource.
   Status named(const Item& item, Status why) const;
-  // The same, also in the log and as an event.
+  // Same, and writes it to the log and as an event.
   Status fail(const Item& item, const Status& why) const;
   // `state`: "ok", "changed", "failed".
   void tell(const Item& item, const char* state, double seconds) const;

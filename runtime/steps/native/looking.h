@@ -1,4 +1,4 @@
-// The looks of a step's resources as one script, and what came of them.
+// Combines the looks of a step's resources into one script, and parses its output.
 #pragma once
 
 #include <string>
@@ -12,18 +12,18 @@ namespace radl::native {
 // status is $r.
 std::string look_text(size_t index, const std::string& look);
 
-// All looks from `first` on; needs kLookPrelude. An error is of the resource `first` then.
+// All looks from `first` on; needs kLookPrelude. After an error, `first` is the failing resource.
 Result<std::string> look_script(const std::vector<Item>& items, const std::vector<const Kind*>& kinds,
                                 size_t& first);
 
-// What a look printed, line by line, up to its end.
+// The output of a look, line by line, up to its end.
 class Looked {
  public:
   explicit Looked(size_t resources) : seen(resources), lines(resources) {}
-  // Forgets what was said of `first` and those after it; what follows is of a new look.
+  // Discards results from `first` on, before a new look.
   void begin(size_t first);
-  // Whole text of a look between "begin MARK" and "end MARK"; other lines of five parts that begin with
-  // "facts" come out as `facts`. False: it is not whole, and no data.
+  // Parses the text between "begin MARK" and "end MARK"; lines of five parts that begin with "facts" go to
+  // `facts`. False: the text is incomplete and unusable.
   bool read(const std::string& text, const std::string& mark, std::vector<std::string>& facts);
 
   std::vector<Seen> seen;

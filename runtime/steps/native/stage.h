@@ -1,4 +1,4 @@
-// Puts what a script needs on the node before it runs.
+// Copies a script's prerequisites to the node before it runs.
 #pragma once
 
 #include "runtime/steps/native/resource.h"

@@ -1,5 +1,5 @@
-// A folder of the node beside a list of files: compared on the node, so that the answer is short where little
-// differs.
+// Compares a node's folder with a list of files. The comparison runs on the node, so the output is short if
+// little differs.
 #pragma once
 
 #include <string>
@@ -10,24 +10,24 @@
 
 namespace radl::native {
 
-// What the files of a tree must be; "" is what nobody asks for.
+// Required access rights of a tree's files; "" means any.
 struct TreeAccess {
-  bool modes = true;  // false: a file's mode is its own affair
-  std::string mode;   // of all files, four octal digits; "": each has its entry's
+  bool modes = true;  // false: ignore the files' modes
+  std::string mode;   // of all files, four octal digits; "": each entry's own
   std::string owner, group;
 };
 
 struct TreeDifference {
   const ManifestEntry* entry = nullptr;
-  bool content = false;                        // not there, or other content
-  std::string before;                          // digest; "" where it is not there or not a plain file
+  bool content = false;                        // missing, or other content
+  std::string before;                          // digest; "" if missing or not a regular file
   std::string access_before, access_expected;  // "644 bob users"
 };
 
-// Shell text that looks at the entries below the folder, a shell word.
+// Shell text that inspects the entries below the folder, a shell word.
 std::string look_tree(const std::vector<ManifestEntry>& entries, const TreeAccess& access,
                       const std::string& folder);
-// What differs, in the entries' order. Conflict when the look was at other entries.
+// The differences, in the entries' order. Conflict: the look was for other entries.
 Result<std::vector<TreeDifference>> tree_differences(const std::vector<ManifestEntry>& entries,
                                                      const TreeAccess& access, const Item& item,
                                                      const Seen& seen);

@@ -1,13 +1,13 @@
-// What the strings of a resource may be before they reach a program of the node. Quoting keeps them from
-// being shell text; a program would still take one for an option, for two names, or for something other than
-// it is.
+// Restrictions on a resource's strings before they reach a program on the node. Quoting keeps
+// them out of shell syntax, but a program could still mistake one for an option or for two
+// names.
 #pragma once
 
 #include "runtime/steps/native/resource.h"
 
 namespace radl::native {
 
-// Invalid names the property, and what it takes.
+// Invalid names the property and its allowed values.
 Status check_values(const Item& item);
 
 }  // namespace radl::native

@@ -1,7 +1,7 @@
-// The files that a program has made, as an input of others: what it brought to its folder of results, but for
-// radlc's own logs and report.
+// A program's output files as an input of others: everything fetched to its results folder except radlc's own
+// logs and report.
 //
-// Its product `files` is {"path": the folder, "step": whose results, "sha256": of their manifest}.
+// Its product `files` is {"path": the folder, "step": the step it belongs to, "sha256": of their manifest}.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@
 
 namespace radl::program {
 
-// The product, of a folder of results that is closed.
+// The product for a completed results folder.
 Result<Json> artifact_of(const std::string& folder, const std::string& step);
-// What is sent of it. A folder whose files have changed since does not fit the digest: then placing it is a
+// The tree to send. If the folder's files have changed since, the digest does not match: placing it is a
 // Conflict.
 Result<jobs::Tree> artifact_tree(const Json& files);
 

@@ -1,4 +1,4 @@
-// What is said of members that have failed: of each its end and the last lines of its own log.
+// Describes failed members: how each ended, and the last lines of its log.
 #pragma once
 
 #include <functional>
@@ -18,8 +18,8 @@ struct FailedMember {
 
 using jobs::end_text;
 
-// `failed`: not empty, the first that failed first; it is what the hint is about. `shown`: so many last lines
-// of a log, as they may be shown.
+// `failed`: not empty; the first failure comes first and determines the hint. `shown`: returns the last lines
+// of a log, masked.
 Status failure_of(const Json& program, const std::vector<FailedMember>& failed,
                   const std::function<std::string(const std::string& log, int lines)>& shown);
 

@@ -1,4 +1,4 @@
-// What each member of a program is started with: its variables, its words, the script that holds both.
+// The start of each member of a program: its variables, arguments, and the script that contains both.
 #pragma once
 
 #include <map>
@@ -9,7 +9,7 @@
 
 namespace radl::program {
 
-// A member as the others see it.
+// A member as seen by the others.
 struct Place {
   std::string host;  // its address
   int port = 0;
@@ -18,31 +18,31 @@ struct Place {
 struct MemberSetting {
   size_t index = 0;
   std::string home;         // of the login on its node, absolute
-  std::string folder;       // of the job there, absolute
+  std::string folder;       // of the job on the node, absolute
   std::string environment;  // folder of its Python packages, absolute; empty: none
   NodeFacts facts;
-  int on_this_computer = 1;  // so many members share the processors
-  bool resumes = false;      // there are checkpoints of an earlier attempt
-  std::string folder_below;  // of the job below the login's home, the same on all nodes
+  int on_this_computer = 1;  // number of members that share the processors
+  bool resumes = false;      // checkpoints of an earlier attempt exist
+  std::string folder_below;  // the job's, relative to the login's home; equal on all nodes
 };
 
-// Processes that a launcher starts on a node.
+// Number of processes that a launcher starts on a node.
 int workers_on(const Json& program, const NodeFacts& facts);
 
-// RADL_... of one member (compiler/ir/program_names.h).
+// The RADL_... variables of a member (compiler/ir/program_names.h).
 std::map<std::string, std::string> member_variables(const Json& program, const std::vector<Place>& places,
                                                     const MemberSetting& member, int attempt);
 
-// The file that the member's shell runs: it takes itself away, for its environment may hold secrets, and
-// becomes the program.
+// The file executed by the member's shell: deletes itself, since its environment may contain secrets, and
+// then runs the program.
 std::string member_script(const Json& program, const std::map<std::string, std::string>& variables,
                           const MemberSetting& member);
 
-// Where launchers reach the nodes by SSH: a script of each node that runs its arguments as that node's
-// member, with the variables but the user's own.
+// For launchers that reach nodes by SSH: a script per node that runs its arguments as that node's member,
+// with all variables except the user's own.
 std::string enter_script(const Json& program, const std::map<std::string, std::string>& variables,
                          const MemberSetting& member);
-// A line for each member, as Open MPI, DeepSpeed and others read it: "ADDRESS slots=WORKERS".
+// One line per member in the format of Open MPI, DeepSpeed and others: "ADDRESS slots=WORKERS".
 std::string host_file(const std::vector<Place>& places, const std::vector<int>& workers);
 
 }  // namespace radl::program

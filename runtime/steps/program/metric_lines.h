@@ -17,7 +17,7 @@ namespace radl::program {
 
 using Metrics = std::map<std::string, double>;
 
-// Keeps finite numbers, and at most 10,000 names; later values replace earlier ones.
+// Keeps finite numbers of at most 10,000 names; later values replace earlier ones.
 void take_number(const std::string& name, double value, Metrics& into);
 void take_line(std::string_view line, Metrics& into);
 

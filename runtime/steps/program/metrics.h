@@ -1,4 +1,4 @@
-// The numbers that a program reports: its last value of each.
+// The metrics that a program reports: the latest value of each.
 //
 // Read from lines of its output (metric_lines.h), from files *.jsonl, and from TensorBoard's event files
 // (tfevents: TFRecord frames of Event messages,
@@ -17,12 +17,12 @@ namespace radl::program {
 
 using TakeScalar = std::function<void(const std::string& tag, double value)>;
 // Passes on all scalars of the complete records at the start of an event file, in order, and returns the size
-// of these records in bytes. Corrupt: a checksum of a record is wrong; the scalars before it were passed on.
+// of these records in bytes. Corrupt: a record's checksum is wrong; earlier scalars were passed on.
 Result<size_t> take_events(std::string_view bytes, const TakeScalar& take);
-// The same for a whole file; the end of one that is being written may be incomplete.
+// Same for a whole file, which may end in an incomplete record while it is being written.
 Status take_event_file(std::string_view bytes, Metrics& into);
-// Of these files below a folder, in the order of their names. A file that is none of either kind is passed
-// over.
+// Reads these files below a folder in name order. Skips files of other
+// kinds.
 void take_files(const std::string& folder, std::vector<std::string> names, Metrics& into);
 
 }  // namespace radl::program

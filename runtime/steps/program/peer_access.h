@@ -1,10 +1,10 @@
-// SSH from the chief of a program to all its nodes, for launchers that start their processes that way.
+// SSH from a program's chief to all its nodes, for launchers that start processes over SSH.
 //
-//   ~/.radl/jobs/<job>/ssh/  key  known_hosts  config  bin/ssh     of the chief
+//   ~/.radl/jobs/<job>/ssh/  key  known_hosts  config  bin/ssh     on the chief
 //
-// The key is made on the chief for this run and never leaves it; the other half is a line of the nodes'
-// ~/.ssh/authorized_keys, which ends with the job's name. `bin/ssh` is OpenSSH's with this configuration;
-// what it starts carries the job's mark on its node (process_script.h).
+// The key is created on the chief for this run and never leaves it; its public half is a line in the nodes'
+// ~/.ssh/authorized_keys that ends with the job's name. `bin/ssh` is OpenSSH's with this configuration;
+// processes it starts carry the job's mark on their node (process_script.h).
 #pragma once
 
 #include <memory>
@@ -17,14 +17,14 @@ namespace radl::program {
 
 class PeerAccess {
  public:
-  // All outlive it; `job`: the folder's name.
+  // All arguments must outlive this object; `job`: the folder's name.
   PeerAccess(const std::vector<NodeHandle>& nodes, const std::vector<std::unique_ptr<jobs::Member>>& members,
              const Context& context, std::string job)
       : nodes_(nodes), members_(members), context_(context), job_(std::move(job)) {}
 
-  // Unsupported where the chief has no OpenSSH client. `folder`: of the job there, absolute.
+  // Unsupported: the chief has no OpenSSH client. `folder`: of the job there, absolute.
   Status open(const std::string& folder);
-  // Ends what was started by it on nodes that can be reached, and takes the key away from them.
+  // On reachable nodes, ends processes started through it and removes the key.
   Status close(const std::vector<bool>& lost);
 
  private:

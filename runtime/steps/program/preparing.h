@@ -1,5 +1,5 @@
-// All that a program's nodes need before its members start: their facts, the program's files, inputs and
-// Python packages.
+// Prepares a program's nodes before its members start: facts, the program's files, inputs and Python
+// packages.
 #pragma once
 
 #include <functional>
@@ -21,27 +21,27 @@ class Preparing {
  public:
   // A line about a node ("" for all), for the log and the user.
   using Tell = std::function<void(const std::string& node, const std::string& what)>;
-  // All outlive it.
+  // All arguments must outlive this object.
   Preparing(const Json& program, const std::vector<NodeHandle>& nodes,
             const std::vector<std::unique_ptr<jobs::Member>>& members, const Context& context, Tell tell);
 
   // For Member::look().
   std::string looking_script() const;
-  // What the nodes are, as that script has said, and whether that is enough; nothing is sent. A look without
-  // a home is of a node that could not be reached.
+  // Parses the nodes' facts from that script's output and checks them; sends nothing. A look without a home
+  // belongs to an unreachable node.
   Status look(const std::vector<jobs::Member::Look>& looks);
-  // Side by side; with `fresh` nothing of an earlier run stays, otherwise its checkpoints and the folder that
-  // it runs in.
+  // Prepares all nodes concurrently. With `fresh`, removes everything of earlier runs; otherwise keeps
+  // checkpoints and the working folder.
   Status bring(bool fresh);
-  Status bring(size_t node, bool fresh);  // one of them
+  Status bring(size_t node, bool fresh);  // a single node
   const NodeFacts& facts(size_t node) const { return facts_[node]; }
-  // Of its Python packages on a node, "~/..." or empty.
+  // The folder of its Python packages on a node, "~/..." or empty.
   std::string environment(size_t node) const { return python_.folder(facts_[node]); }
 
  private:
   Result<uint64_t> bring_source(size_t node, std::string& script);
   Result<uint64_t> bring_inputs(size_t node, std::string& script);
-  // Where its trees lie on a node.
+  // The locations of its trees on a node.
   Result<std::vector<std::string>> trees_of(size_t node) const;
   std::string other_files_script() const;
   bool needs_python() const;

@@ -1,8 +1,8 @@
-// Python packages from a lock file, installed once for each kind of machine and brought to nodes by content.
+// Python packages from a lock file, installed once per machine type and copied to nodes by content.
 //
-// An environment is a folder made by `pip install --target`: on PYTHONPATH, its scripts in bin/. It is made
-// on this computer where that is of the nodes' kind, else on the first node of each kind; what was made is
-// kept in the user's cache.
+// An environment is a folder made by `pip install --target`: on PYTHONPATH, with its scripts in bin/. It is
+// built on this computer if the nodes have the same platform, else on the first node of each platform, and
+// stored in the user's cache.
 #pragma once
 
 #include <functional>
@@ -17,15 +17,15 @@ namespace radl::program {
 
 class PythonEnvironment {
  public:
-  // `python`: of a program (docs/ir.md); it outlives this. `say` gets a line about what takes time.
+  // `python`: of a program (docs/ir.md); must outlive this object. `say`: for lines about slow operations.
   PythonEnvironment(const Json& python, const Context& context,
                     std::function<void(const std::string& line)> say)
       : python_(python), context_(context), say_(std::move(say)) {}
 
   bool wanted() const { return python_.contains("requirements"); }
-  // The folder on nodes of this kind; empty where none is wanted.
+  // The folder on nodes of this platform; empty if none is needed.
   std::string folder(const NodeFacts& facts) const;
-  // Nodes may be worked on side by side. True: it was sent. Unsupported: neither pip nor venv is there.
+  // Thread-safe for different nodes. True: it was sent. Unsupported: neither pip nor venv is available.
   Result<bool> bring(const NodeHandle& node, jobs::Member& member, const NodeFacts& facts);
 
  private:
@@ -40,7 +40,7 @@ class PythonEnvironment {
   const Context& context_;
   std::function<void(const std::string& line)> say_;
   std::mutex mutex_;
-  std::map<std::string, Status> failed_;  // by key: not tried once for each node
+  std::map<std::string, Status> failed_;  // by key, so that a failure is not repeated for each node
 };
 
 }  // namespace radl::program

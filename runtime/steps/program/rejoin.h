@@ -1,4 +1,4 @@
-// Finds the members of a program on its nodes when a run joins it; helpers for following them.
+// Finds the members of a running program on its nodes when a run joins it; helpers for following them.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@ namespace radl::program {
 
 using Members = std::vector<std::unique_ptr<jobs::Member>>;
 
-// The emit of a context, one call at a time: members speak in threads of their own.
+// Serializes a context's emit: members report on their own threads.
 inline StepContext one_at_a_time(const StepContext& context, std::mutex& mutex) {
   StepContext made = context;
   made.emit = [&context, &mutex](const StepEvent& event) {
@@ -30,8 +30,8 @@ inline StepContext one_at_a_time(const StepContext& context, std::mutex& mutex) 
   return made;
 }
 
-// Nodes that a program is joined without: those whose members are yet to be started, and those that are
-// missed.
+// Nodes that a program is joined without: those whose members must still be started, and missing
+// ones.
 struct Absent {
   std::set<size_t> arriving;
   std::map<size_t, Status> missed;  // and why
@@ -49,7 +49,7 @@ inline Absent absent_of(const Left& left, const Members& members, const std::vec
   return absent;
 }
 
-// By `radlc cancel`, on any node that is followed. Lost: a node cannot say it.
+// True if `radlc cancel` was called on any followed node. Lost: a node cannot tell.
 inline Result<bool> was_cancelled(const Members& members, const jobs::Following& following) {
   std::atomic<bool> any{false};
   Status asked = jobs::for_all(members.size(), [&](size_t i) -> Status {
@@ -62,8 +62,8 @@ inline Result<bool> was_cancelled(const Members& members, const jobs::Following&
   return Status(Code::Lost, asked.message());
 }
 
-// `bad`: members that failed, the first one first. If none did, those of lost nodes, of which nobody has
-// heard an end.
+// `bad`: failed members, the first failure first. If there are none: members of lost nodes, whose end is
+// unknown.
 inline std::vector<FailedMember> failed_members(const Members& members,
                                                 const std::vector<jobs::Process>& processes,
                                                 const jobs::Ends& ends, const std::vector<size_t>& bad) {

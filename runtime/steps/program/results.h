@@ -1,5 +1,5 @@
-// What a program leaves: the results and logs of its members, brought to this computer (and on to a bucket),
-// its numbers, and a report.
+// A program's results: outputs and logs of its members, fetched to this computer (and forwarded to a bucket),
+// its metrics, and a report.
 #pragma once
 
 #include <map>
@@ -13,46 +13,46 @@
 
 namespace radl::program {
 
-// What the runner saw of the run.
+// Facts about the run collected by the runner.
 struct ProgramFacts {
   int exit_status = 0;  // of the chief
   int attempts = 1;
-  std::vector<int> restarts;             // of each member by itself
-  std::vector<int> ends;                 // exit status of each, -1: killed or lost
-  std::map<std::string, double> phases;  // wall seconds
+  std::vector<int> restarts;             // of each member individually
+  std::vector<int> ends;                 // exit status of each; -1: killed or lost
+  std::map<std::string, double> phases;  // wall-clock seconds
 };
 
 struct Collected {
   Json output;                       // the step's product (docs/ir.md)
-  std::vector<std::string> missing;  // outputs that the chief did not leave
-  std::vector<std::string> notes;    // what a user must know of the results
+  std::vector<std::string> missing;  // outputs that the chief did not write
+  std::vector<std::string> notes;    // information about the results for the user
 };
 
-// Whether the folder of this computer that results go to can take them (training/result_folder.h); Conflict
-// when it holds files of somebody else, which they might take the place of. To be asked before the program
+// Ok if the local results folder can be used (training/result_folder.h); Conflict if
+// it contains foreign files that results might replace. Call before the program
 // starts.
 Status check_results_folder(const Json& program);
-// Files of the user's in a folder of ours whose place results may take (training/result_folder.h).
+// The user's files in a results folder that results may displace (training/result_folder.h).
 std::vector<std::string> users_results(const Json& program);
 
-// `program`: docs/ir.md. `scratch`: a folder of this computer for what goes to a bucket. `step`: its id.
-// `lost`: members that cannot be asked. Secrets are masked in logs; what is in the results is the program's.
+// `program`: docs/ir.md. `scratch`: a local folder for data on its way to a bucket. `step`: its ID. `lost`:
+// members that cannot respond. Masks secrets in logs; the content of results is up to the program.
 Result<Collected> collect_results(const Json& program,
                                   const std::vector<std::unique_ptr<jobs::Member>>& members,
                                   const std::vector<bool>& lost, const ProgramFacts& facts,
                                   const std::string& scratch, const std::string& step, const Context& context,
                                   const Redactor& secrets);
 
-// After a failure the logs alone, of the first `running` members: the step's log holds only a part of what
-// they printed. They go where the results go, in which nothing else changes; of a bucket to `scratch`.
-// Returns their folder; `notes` gets what a user must know.
+// After a failure, fetches only the logs of the first `running` members, because the step's log has only a
+// part of their output. They are stored with the results, which stay otherwise unchanged, or in `scratch` for
+// a bucket. Returns their folder; `notes` receives information for the user.
 Result<std::string> collect_logs(const Json& program,
                                  const std::vector<std::unique_ptr<jobs::Member>>& members,
                                  const std::vector<bool>& lost, size_t running, const std::string& scratch,
                                  const std::string& step, const Redactor& secrets,
                                  std::vector<std::string>& notes);
 
-// A process of member i, as in file names.
+// The process of member i, as in file names.
 std::string process_name(size_t member);
 
 }  // namespace radl::program

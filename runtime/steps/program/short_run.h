@@ -1,4 +1,4 @@
-// A short run of a program for its time (docs/ir.md, `probe_seconds`): what it printed by when it was ended.
+// A short run of a program to measure its duration (docs/ir.md, `probe_seconds`), and its output.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -13,19 +13,19 @@ namespace radl::program {
 
 class ShortRun {
  public:
-  // Whether the program is one.
+  // True if the program requests one.
   static bool is_wanted(const Json& program);
-  // `nodes`: how many there are. Seconds are those since the program began.
+  // `nodes`: their number. Times count from the program's start.
   ShortRun(const Json& program, size_t nodes);
   explicit operator bool() const { return most_ > 0; }
-  // A line of a node, each by the thread that follows it.
+  // A line from a node; call on the thread that follows the node.
   void take(size_t node, double seconds, const std::string& line);
   bool is_over(double seconds) const { return most_ > 0 && seconds > most_; }
-  // It was ended at its time, and had not ended by itself.
+  // It was ended at its time limit, before it ended by itself.
   void end(double seconds) { watched_ = seconds; }
   bool was_ended() const { return watched_.has_value(); }
   // The step's product; `seconds` of a run that ended by itself. The first `running` nodes may have printed
-  // part of a line.
+  // an incomplete line.
   Json output(int exit_status, double seconds, size_t running,
               const std::vector<std::unique_ptr<jobs::Member>>& members,
               const std::vector<jobs::Process>& processes, const jobs::Following& following);

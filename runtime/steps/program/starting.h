@@ -1,4 +1,4 @@
-// Starts a program's members: where each listens, the scripts that become them.
+// Starts a program's members: chooses their addresses and ports, and writes their scripts.
 #pragma once
 
 #include <atomic>
@@ -13,14 +13,14 @@
 
 namespace radl::program {
 
-// Of the job on a node, absolute.
+// The job's folder on a node, absolute.
 std::string job_folder(const jobs::Member::Look& look, const jobs::Member& member);
 
 class Starting {
  public:
   using Looks = std::vector<jobs::Member::Look>;
-  // All outlive it. `running`: so many nodes run a member; each of the others has a process that does nothing
-  // and ends with its node.
+  // All arguments must outlive this object. `running`: number of nodes with a member; each other node has a
+  // placeholder process that ends with its node.
   Starting(const Json& program, const std::vector<NodeHandle>& nodes,
            const std::vector<std::unique_ptr<jobs::Member>>& members, const Preparing& preparing,
            const Context& context, size_t running)
@@ -33,23 +33,23 @@ class Starting {
 
   // The name of a node's process, as in file names.
   std::string process(size_t node) const;
-  // All members, as an attempt of this run.
+  // Starts all members, as an attempt of this run.
   Status begin(const Looks& looks, const std::string& run, int attempt);
-  // Members that run already; again() may be called for one that ends. `arriving`: nodes whose members are
-  // yet to be started, by again(): they get new places.
+  // Joins running members; again() may be called for one that ends. `arriving`: nodes whose members again()
+  // must still start, in new places.
   Status join(const Looks& looks, const std::set<size_t>& arriving);
-  // A member alone, while the others go on. Only that node is asked: others may be lost. May be called for
-  // several at once.
+  // Restarts a single member while the others continue. Contacts only that node, since others may be lost.
+  // May be called concurrently.
   Status again(size_t node);
 
  private:
   // Its name, below the job's folder, and its text.
   std::string script_file(size_t node) const { return "run-" + process(node); }
   std::string script(size_t node) const;
-  // With its script, which is there, or comes soon (Member::put_soon).
+  // Starts it with its script, which exists or will soon (Member::put_soon).
   Status start(size_t node);
   Result<bool> has_checkpoints(size_t node) const;
-  // Whether any member has checkpoints: all get the same arguments.
+  // Checks whether any member has checkpoints: all get the same arguments.
   Status look_for_checkpoints();
   void choose_places();
   Place choose_place(size_t node) const;
@@ -66,7 +66,7 @@ class Starting {
   Looks looks_;
   std::vector<Place> places_;
   int attempt_ = 1;
-  std::atomic<bool> resumes_{false};  // also once a member that is started again has checkpoints
+  std::atomic<bool> resumes_{false};  // also set when a restarted member has checkpoints
 };
 
 }  // namespace radl::program

@@ -1,4 +1,4 @@
-// Whether a program has ended, from the ends of its members: pure.
+// Decides whether a program has ended, from its members' ends. Pure.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -13,10 +13,10 @@
 namespace radl::program {
 
 struct EndRules {
-  bool alone = false;     // a lost member is missed as long as there are enough others
+  bool alone = false;     // a lost member is tolerated while enough others remain
   bool chief = false;     // the chief's end is the program's
-  bool may_fail = false;  // an exit status of its own is no failure
-  size_t least = 1;       // with `alone`
+  bool may_fail = false;  // a nonzero exit status of its own is not a failure
+  size_t least = 1;       // minimum number of members with `alone`
 };
 
 EndRules end_rules(const nlohmann::json& program);
@@ -25,22 +25,22 @@ enum class Verdict { GoesOn, Well, Failed };
 // `processes`: the first is the chief's.
 Verdict judge(const EndRules& rules, const std::vector<jobs::Process>& processes, const jobs::Ends& ends);
 
-// What an earlier radlc has left of a program on its nodes.
+// What an earlier radlc left of a program on its nodes.
 struct Left {
-  bool same = true;      // of this very run
-  bool running = false;  // a member is
-  bool whole = true;     // all members run, or have ended as they should
-  // With `alone`: nodes whose members never ran, such as machines that replaced others; those of nodes that
-  // cannot be reached are among them. The program is `whole` without them.
+  bool same = true;      // belongs to exactly this run
+  bool running = false;  // a member is running
+  bool whole = true;     // all members run, or have ended as intended
+  // With `alone`: nodes whose members never ran, such as replacement machines, including unreachable nodes.
+  // The program is `whole` without them.
   std::set<size_t> without;
 };
 Left what_is_left(const EndRules& rules, const std::vector<jobs::Process>& processes,
                   const std::vector<jobs::Member::Look>& looks, const std::string& run);
 
-// Whether this end came from outside: a signal, a lost node.
+// True if the end had an external cause: a signal, or a lost node.
 inline bool was_killed(int exit) { return exit < 0 || exit >= 128; }
 
-// What to do where the shell could not start it and has `said` so; empty: nothing is known.
+// The remedy if the shell could not start it and reported so in `said`; empty: none known.
 std::string start_hint(const nlohmann::json& program, int exit, std::string_view said);
 
 }  // namespace radl::program

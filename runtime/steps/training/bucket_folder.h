@@ -1,4 +1,4 @@
-// A folder in a bucket of any object store, "gs://BUCKET/PREFIX", as trainings write to it.
+// A folder in a bucket of any object store, "gs://BUCKET/PREFIX", to which trainings write.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ namespace radl::training {
 
 struct BucketFolder {
   std::shared_ptr<transfer::ObjectStore> store;
-  std::string prefix;  // of its keys; empty or with '/' at the end
+  std::string prefix;  // of its keys; empty or ends with '/'
 
   std::string key(const std::string& name) const { return prefix + name; }
   std::string address(const std::string& name) const { return store->address(key(name)); }
@@ -26,25 +26,25 @@ struct BucketFolder {
 
 inline bool is_bucket(const std::string& place) { return is_store_address(place); }
 
-// By what environment and the vendors' files say of credentials; nothing is asked yet. `http` outlives it.
+// Uses credentials from environment and vendors' files; sends nothing. `http` must outlive the result.
 Result<BucketFolder> open_bucket_folder(http::Client& http, const std::string& place);
-// Writes a small object and removes it again, so that a bucket that is missing or closed is known before
-// anything is computed for it.
+// Writes and removes a small object, so that a missing or inaccessible bucket is detected before the
+// computation.
 Status check_writable(const BucketFolder& folder, const Stop& stop);
-// The same for the buckets that a training or program (docs/ir.md) names for its results and checkpoints; ok
-// where it names none.
+// Same for the buckets of a training's or program's (docs/ir.md) results and checkpoints; Ok if it names
+// none.
 Status check_buckets(const nlohmann::json& job, const Environment& environment, const Stop& stop);
-// What a job's results are in a bucket.
+// A job's results in a bucket.
 struct ResultsToSend {
   ResultOwner owner;
-  std::string last;  // the name of the file that is sent after all others
-  std::string kept;  // as ResultFolder::close() takes it
+  std::string last;  // name of the file that is sent after all others
+  std::string kept;  // as for ResultFolder::close()
 };
-// All files below a local folder, several levels deep. What an earlier run of the job has sent and this one
-// does not is removed: the object `.radl-results` names it (result_record.h).
+// Sends all files below a local folder recursively. Removes what an earlier run of the job sent and this one
+// does not: the object `.radl-results` lists it (result_record.h).
 Status send_results(const BucketFolder& folder, const std::string& local, const ResultsToSend& results,
                     const Stop& stop);
-// Whether "gs://BUCKET/KEY" is there now.
+// True if "gs://BUCKET/KEY" exists now.
 Result<bool> is_in_bucket(const std::string& address, const Environment& environment, const Stop& stop);
 
 }  // namespace radl::training

@@ -1,4 +1,4 @@
-// The dataset of a training, brought to the nodes that need it.
+// Copies a training's dataset to the nodes that need it.
 #pragma once
 
 #include <functional>
@@ -13,12 +13,12 @@ namespace radl::training {
 
 class TrainingData {
  public:
-  // `training`: docs/ir.md. All outlive it. `say` gets lines about fetching.
+  // `training`: docs/ir.md. All arguments must outlive this object. `say` receives lines about fetching.
   TrainingData(const Json& training, const Context& context,
                std::function<void(const std::string& line)> say);
   const std::string& name() const { return source_.name; }
-  // True: something was sent. Of one's own data the content decides; of a known dataset it is enough that
-  // something is there. Nodes may be worked on side by side: it is fetched once.
+  // True: something was sent. User data is compared by content; a known dataset only needs to exist. May be
+  // called concurrently for several nodes: it is fetched once.
   Result<bool> bring(const NodeHandle& node, jobs::Member& member, const std::string& directory);
 
  private:

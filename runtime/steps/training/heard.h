@@ -1,4 +1,4 @@
-// What the progress lines of a training's processes have told so far. Safe to use from several threads.
+// Data from the progress lines of a training's processes. Thread-safe.
 #pragma once
 
 #include <map>
@@ -12,11 +12,11 @@ namespace radl::training {
 
 class Heard {
  public:
-  // `news`: a line; its texts are put into the words of the training's properties. `chief`: the name of the
-  // chief's task. `now`: seconds since the apply began; nothing: the line may be of an earlier run.
+  // `news`: a line; its texts are translated to the names of the training's properties. `chief`: name of the
+  // chief's task. `now`: seconds since the apply began; nullopt: the line may be from an earlier run.
   void take(Json& news, const std::string& chief, std::optional<double> now);
   void took(const std::string& phase, double seconds);
-  // Why a task has failed, as it said itself; else "".
+  // Why a task failed, in its own words; else "".
   std::string failure_of(const std::string& task) const;
   RunFacts facts() const;
 

@@ -1,5 +1,5 @@
-// What a training leaves in buckets while it runs: checkpoints, from which it goes on where its nodes are
-// new, and TensorBoard's events. Decision 15 says why the bytes go by way of this computer.
+// A training's continuous copies in buckets: checkpoints, from which it resumes on new nodes, and
+// TensorBoard's events. Decision 15 explains why the data passes through this computer.
 #pragma once
 
 #include <cstdint>
@@ -19,20 +19,20 @@ using jobs::NodeFile;
 
 using Say = std::function<void(const std::string& line)>;
 
-// A folder in a bucket that holds, under the same names, what the chief's folder `checkpoint` holds. An
-// object is there whole or not at all, so whatever is listed can be gone on from. Not thread-safe.
+// A bucket folder that mirrors the chief's folder `checkpoint`. Objects are atomic, so every listed
+// checkpoint is usable. Not thread-safe.
 class KeptCheckpoints {
  public:
-  // `scratch`: a folder of this computer for files on their way. `keep`: so many of the newest stay.
+  // `scratch`: local folder for data in transfer. `keep`: number of newest checkpoints to keep.
   KeptCheckpoints(BucketFolder folder, std::string scratch, size_t keep, Say say);
 
-  // Before the processes start. Puts the newest whole checkpoint of the last run on the chief's node, unless
-  // a newer one is there.
+  // Before the processes start: puts the newest complete checkpoint of the last run on the chief's node,
+  // unless a newer one exists there.
   Status bring(Member& chief, const Stop& stop);
-  // The next run does not go on from what is there; its first checkpoints make way for nothing but older
+  // The next run does not resume from the existing checkpoints; its first checkpoints displace only older
   // ones.
   Status begin_anew(Member& chief, const Stop& stop);
-  // Sends what the chief has written since, newest first, and removes what is older than the newest `keep`.
+  // Sends the chief's new checkpoints, newest first, and removes those older than the newest `keep`.
   Status send(Member& chief, const Stop& stop);
 
  private:
@@ -56,7 +56,7 @@ class KeptCheckpoints {
   std::string run_sent_;
 };
 
-// Files of the chief's folder `events`, which only grow: sent again when they have grown. Not thread-safe.
+// The chief's folder `events`, whose files only grow: files that have grown are sent again. Not thread-safe.
 class KeptEvents {
  public:
   KeptEvents(BucketFolder folder, std::string scratch)

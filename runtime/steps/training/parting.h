@@ -1,5 +1,5 @@
-// Nodes that a training loses while it runs: their clouds preempt them, or they cannot be reached any more.
-// The others continue if they can; whoever runs the training replaces the nodes, and their workers join it.
+// Nodes that a training loses at run time: preempted or unreachable. The others continue if possible; the
+// caller replaces the nodes, and their workers join the training.
 #pragma once
 
 #include <functional>
@@ -16,13 +16,13 @@ namespace radl::training {
 
 class Parting {
  public:
-  // All outlive it. `say` logs a line; `missed` hears once of each node that the others continue without.
+  // All arguments must outlive it. `say` logs a line; `missed` is called once per node that is given up.
   Parting(const Json& training, const std::vector<NodeHandle>& nodes,
           const std::vector<jobs::Process>& processes, std::function<void(const std::string& line)> say,
           std::function<void(size_t node)> missed);
 
-  // The cloud will preempt the node, as its process says. True: for the first time. Its workers leave by
-  // themselves; if the training cannot do without it, check() ends all with a checkpoint.
+  // The node will be preempted, according to its process. True for the first report. Its workers leave by
+  // themselves; if the training needs the node, check() ends everything with a checkpoint.
   bool preempted(size_t node, const Json& said);
   bool leaves(size_t node) const { return leaving_.leaves(node); }
   // How the training ends because of such nodes, if it does.

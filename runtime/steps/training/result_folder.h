@@ -1,8 +1,8 @@
-// The folder of this computer that the result of a training or of a program goes to.
+// The local folder for a training's or program's results.
 //
-// Its file `.radl-results` (result_record.h) names what radlc has put there. All else is the user's, also
-// what has been changed since: it is not replaced, but gets another name first. The results of a job are
-// replaced as a whole: what its earlier run has brought and this one has not is removed.
+// Its file `.radl-results` (result_record.h) lists the files that radlc has written. All other files, and
+// those changed since, belong to the user: they are renamed instead of replaced. A job's results are replaced
+// as a whole: files of its earlier run that are missing in this one are removed.
 #pragma once
 
 #include <map>
@@ -16,42 +16,42 @@
 
 namespace radl::training {
 
-// Whether files can be put there, as far as that is known without doing it: it, or the nearest folder above
-// it that is there, is a folder that we may write to. Invalid, with what is in the way.
+// Checks without writing that files can be created there: it, or its nearest existing parent, is a writable
+// folder. Invalid names the obstacle.
 Status check_result_folder(const std::string& path);
-// The same of a training's, which also must not hold what it is to bring (`model`, `events`, `report.json`)
-// unless a training has put it there: Conflict.
+// Same for a training, whose folder must not contain `model`, `events` or `report.json` unless a training
+// wrote them: Conflict.
 Status check_training_folder(const std::string& path);
 
-// Whether radlc has put results there.
+// True if radlc has written results there.
 bool is_result_folder(const std::string& path);
-// Of a folder of ours, files of the user's that have the name of one of `names`, or of what was put there
-// before; relative to it, sorted.
+// The user's files in a results folder with a name in `names` or of an earlier result; relative paths,
+// sorted.
 std::vector<std::string> users_files(const std::string& path, const std::vector<std::string>& names);
 
-// Puts files there. Several, also in other threads, may work on one folder.
+// Writes files there. Several instances, also on other threads, may use one folder.
 class ResultFolder {
  public:
   using Files = std::map<std::string, std::string>;  // name below the folder -> digest
 
-  // Makes it.
+  // Creates it.
   static Result<ResultFolder> open(const std::string& path, ResultOwner owner);
-  // A folder that is ours alone: nothing in it is a user's.
+  // A folder used only by radlc, without user files.
   static ResultFolder own(const std::string& path) { return ResultFolder(path, false, {}); }
 
   const std::string& path() const { return path_; }
-  // To be called before files with these contents are put there: what a user has in their places gets another
-  // name.
+  // Call before writing files with these contents: renames the user's files with those
+  // names.
   Status make_way(const Files& files);
   // One file.
   Status write(const std::string& name, const std::string& content);
-  // A folder of the job, into the folder `below` this one, or into this one where that is empty.
+  // Fetches a folder of the job into `below` this folder, or into this folder if that is empty.
   Result<jobs::Fetched> take(jobs::Member& member, const std::string& from, const std::string& below,
                              const jobs::Beforehand& first = {});
-  // Removes what the job's earlier run has brought and this one has not, and records what is there now. Files
-  // below the folder `kept` stay while the job's identity is the same; empty: none do.
+  // Removes files of the job's earlier run that are missing in this one, and records the current ones. Files
+  // below the folder `kept` stay while the job's identity is unchanged; empty: none do.
   Status close(const std::string& kept = "");
-  // A message for each file of the user's that has another name now.
+  // A message for each renamed file of the user.
   const std::vector<std::string>& moved() const { return moved_; }
 
  private:
@@ -63,7 +63,7 @@ class ResultFolder {
   std::string path_;
   bool shared_ = true;
   ResultOwner owner_;
-  bool all_ours_ = false;  // of a version that kept no record
+  bool all_ours_ = false;  // from a version without records
   Files put_;
   std::vector<std::string> moved_;
 };

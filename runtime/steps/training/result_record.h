@@ -1,5 +1,5 @@
-// The file `.radl-results` of a folder of results: which files radlc has put there, for which job, with their
-// digests. `sha256sum -c` reads it; what only radlc needs is in its comments.
+// The file `.radl-results` in a results folder: the files that radlc has written, for which job, with
+// digests. In the format of `sha256sum -c`; data for radlc is in comments.
 #pragma once
 
 #include <map>
@@ -10,9 +10,9 @@
 
 namespace radl::training {
 
-// Whose results they are. The identity is what a job keeps while it computes the same.
+// The owner of results. The identity stays the same while the job's computation does.
 struct ResultOwner {
-  std::string step;  // "program/work"; empty: a version of radlc that did not record it
+  std::string step;  // "program/work"; empty: from a version that did not record it
   std::string identity;
   bool operator==(const ResultOwner&) const = default;
 };
@@ -20,15 +20,15 @@ struct ResultOwner {
 struct ResultRecord {
   struct Entry {
     ResultOwner owner;
-    std::set<std::string> digests;  // a file that is being replaced has two
+    std::set<std::string> digests;  // two while a file is being replaced
     bool link = false;
   };
   std::map<std::string, Entry> entries;  // by name below the folder
 
   static ResultRecord parse(std::string_view text);
   std::string text() const;
-  // Removes the names that an earlier run of this job has brought and this one has not, and returns them.
-  // Names below `kept` stay while the identity is the same; empty: none do.
+  // Removes and returns the names of this job's earlier run that are missing in this one. Names below `kept`
+  // stay while the identity is unchanged; empty: none do.
   std::vector<std::string> take_stale(const ResultOwner& owner, const std::set<std::string>& brought,
                                       const std::string& kept);
 };
