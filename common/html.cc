@@ -30,7 +30,7 @@ std::string escape_html(std::string_view text) {
 }
 
 std::string escape_markdown(std::string_view text) {
-  // Character references are text to Markdown whatever stands around them, a backslash is not: "\|" ends no
+  // Markdown treats character references as text in any context, but not backslashes: "\|" does not end a
   // cell, but "\\|" does.
   constexpr std::string_view kMarkup = "\\`*_{}[]()#+-.!|~@:/=^$";
   std::string out;

@@ -141,8 +141,8 @@ Result<IgnoreRules::Rule> IgnoreRules::parse(std::string_view pattern) {
   return rule;
 }
 
-// All places in the pattern that the text so far may have come to, at once: the time is the product of both
-// lengths, whatever the pattern.
+// Tracks all pattern positions that the text so far may have reached, in parallel: the time is at most the
+// product of both lengths.
 bool IgnoreRules::matches(const std::vector<Piece>& pieces, std::string_view text) {
   using Kind = Piece::Kind;
   std::vector<char> here(pieces.size() + 1), next(pieces.size() + 1);

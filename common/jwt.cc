@@ -16,7 +16,7 @@ using openssl::Digesting;
 using openssl::Key;
 using openssl::reading;
 
-// A key that is encrypted is none: nobody is asked for its password.
+// Treats an encrypted key as unusable instead of prompting for its password.
 int no_password(char*, int, int, void*) { return -1; }
 
 }  // namespace

@@ -224,7 +224,7 @@ namespace {
 Failure no_answer(Status status, bool credentials_failed, Effect effect) {
   Failure failure;
   failure.kind = Failure::Kind::NotSent;
-  // Of what may be repeated, nobody needs to know whether the last one arrived; it may have.
+  // For a repeatable call it does not matter whether the last attempt arrived; it may have.
   const bool repeatable_lost =
       effect == Effect::Repeatable && !credentials_failed &&
       (status.code() == Code::Retry || status.code() == Code::Timeout || status.code() == Code::Cancelled);

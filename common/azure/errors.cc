@@ -160,7 +160,7 @@ Said one_of(const Json& error) { return {text_of(error, "code"), http::one_line(
 // service's go.
 constexpr int kDeepest = 8;
 
-// The first of which more is known than its words; where there is none, the innermost that says something.
+// The first error of a known kind; if there is none, the innermost one with a message.
 Said most_telling(const Json& error, int depth = 0) {
   Said here = one_of(error), inside;
   if (depth == kDeepest || find(here)) return here;
@@ -183,8 +183,8 @@ Said error_in(const Json& document) {
   const Json& error = inner.is_object() ? inner : document;
   const Said said = one_of(error), telling = most_telling(error);
   if (find(telling) || telling.code == said.code || telling.code.empty()) return telling;
-  // Of what nobody knows both are said: "ResourceOperationFailure: it ended as Failed
-  // (OSProvisioningTimedOut: the machine did not ..)". Its kind is that of the answer as a whole.
+  // Unknown codes are reported together with the outer one: "ResourceOperationFailure: it ended as Failed
+  // (OSProvisioningTimedOut: the machine did not ..)". The code is that of the whole response.
   return {said.code, fmt::format("{}{}({}: {})", said.message, said.message.empty() ? "" : " ", telling.code,
                                  telling.message)};
 }

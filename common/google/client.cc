@@ -28,7 +28,7 @@ bool is_throttled(const http::Response& answer) {
   return answer.status == 403 && code_of(error_in(parse_json(answer.body)), answer.status) == Code::Retry;
 }
 
-// A zone without room says so with 503 as well: nothing is made, and asking again there helps nobody.
+// A zone without capacity also responds with 503: nothing is created, and a retry does not help.
 bool has_no_room(const http::Response& answer) {
   return answer.status >= 500 && code_of(error_in(parse_json(answer.body)), answer.status) == Code::Quota;
 }

@@ -35,7 +35,7 @@ http::TokenRefusal explained(const Json& document) {
   return refusal;
 }
 
-// The token that somebody else gave, where the file says that it is.
+// The subject token of the other issuer, from the source that the file names.
 Result<std::string> subject_token(const http::TokenRequests& asking, const Credential& one) {
   std::string text;
   Json document;

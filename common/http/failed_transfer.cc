@@ -77,7 +77,7 @@ Status failed_transfer(CURLcode code, const Request& r, const std::string& proxy
     default:
       break;
   }
-  // CONNECT is asked of a proxy alone; what it answered is not the server's.
+  // Only proxies receive CONNECT, so its response is not the server's.
   if (std::string_view(text).find("CONNECT") != std::string_view::npos)
     return Status(std::string_view(text).find("407") != std::string_view::npos ? Code::Auth : Code::Retry,
                   what + "the proxy does not lead there: " + text)

@@ -27,7 +27,7 @@ double worth_waiting(const JsonCall& call, const Response& response) {
   return after > kShort && after <= kLong ? after : 0;
 }
 
-// False: the time is over before, or somebody asks to stop.
+// False if the deadline comes first, or on a stop request.
 bool wait_for(const JsonCall& call, const Waits& waits, double seconds) {
   const auto time = std::chrono::milliseconds(static_cast<long long>(std::ceil(seconds * 1000)));
   if (time >= waits.stop.left()) return false;

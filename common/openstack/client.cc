@@ -54,8 +54,8 @@ Failure refusal(const http::Response& response, const std::string& what, Effect 
   const bool throttled = is_throttled(response);
   failure.kind = http::kind_of_status(response.status, throttled);
   Code code = throttled ? Code::Retry : code_of(response.status, failure.message);
-  // A page that is not there without a service's own words is a gateway's, or that of a wrong endpoint: it
-  // tells of no resource.
+  // A 404 without a message of the service comes from a gateway or a wrong endpoint: it says nothing about
+  // the resource.
   const bool own = !failure.message.empty() || response.body.find("Not Found") != std::string::npos;
   if (code == Code::NotFound && !own) code = Code::Invalid;
   if (failure.kind == Failure::Kind::Unknown && effect == Effect::Once) code = Code::Lost;

@@ -69,7 +69,7 @@ Result<Token> Session::ask(const std::string& url, const std::string& body, cons
     return std::move(failed).with_hint(
         "Set `cacert: FILE` in clouds.yaml, or OS_CACERT, to the cloud's certificate authority.");
   }
-  // A token that is none any more "could not be found"; another page is that of a wrong address.
+  // For an invalid token Keystone says "could not be found"; any other 404 means a wrong address.
   const std::string said = to_lower(text_of(member(parse_json(answer->body), "error"), "message"));
   const bool ended = answer->status == 404 && settings_.method == "token" && said.find("token") != said.npos;
   if (answer->status == 401 || ended)

@@ -123,7 +123,7 @@ class FileReader {
       if (named == written.end()) named = written.find("cloud");
       if (named == written.end()) continue;
       auto vendor = vendors->find(named->second);
-      // Said when this cloud is asked for: others may be used all the same.
+      // Reported when this cloud is used: other clouds remain usable.
       if (vendor == vendors->end()) continue;
       for (const auto& [key, value] : vendor->second) written.emplace(key, value);
       written["profile_found"] = "yes";

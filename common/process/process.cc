@@ -62,8 +62,8 @@ struct Pipes {
 
 [[noreturn]] void child(const ProcessImage& image, const ProcessRequest& request, Pipes& pipes) {
   ::setpgid(0, 0);
-  // When we are killed the program must not go on by itself, beside the one that the next run starts. A
-  // signal alone does not do: a program may take its time over TERM, and its own children hear nothing.
+  // If this process is killed, the program must not continue next to the one that the next run starts. A
+  // signal alone is not enough: a program may handle TERM slowly, and its children do not receive it.
   pipes.lifeline.write.reset();  // or its other end would never see it closed
   become_guarded(pipes.lifeline.read.get());
   ::dup2(pipes.in.read.get(), STDIN_FILENO);

@@ -119,8 +119,8 @@ class Part {
   uint64_t size_ = 0;
 };
 
-// One request for what is still missing. Ok: all is there. `after`: the seconds that a server which has too
-// much to do asks for.
+// Makes one request for the missing part. Ok: the file is complete. `after`: seconds that an overloaded
+// server asks to wait.
 Status attempt(http::Client& http, const Download& what, Part& part, std::optional<double>& after) {
   http::Request r;
   r.url = what.url;

@@ -49,7 +49,7 @@ Result<GcsOptions> gcs_options(http::Client& http, const Lookup& environment) {
     auto base = base_of("STORAGE_EMULATOR_HOST", emulator);
     if (!base.ok()) return base.status();
     options.endpoint = *base;
-    // Nobody is asked for there, but a key that is named signs URLs.
+    // An emulator needs no credentials, but a configured key can sign URLs.
     if (!environment("GOOGLE_APPLICATION_CREDENTIALS").empty()) {
       auto settings = google::load_settings(environment);
       if (settings.ok()) options.signer = settings->credential;

@@ -1,6 +1,7 @@
-// Files to Google Cloud Storage: small ones whole, large ones in a session that the next call resumes.
-// Source: Cloud Storage documentation, "Resumable uploads": chunks are multiples of 256 KiB but for the last;
-// `Content-Range: bytes */SIZE` asks how much has come; 308 says so in Range; a session ends after a week.
+// Uploads files to Google Cloud Storage: small ones in one request, large ones in a session that the next
+// call resumes. Source: Cloud Storage documentation, "Resumable uploads": chunks but the last are multiples
+// of 256 KiB; `Content-Range: bytes */SIZE` queries the received size (Range of a 308); a session lasts a
+// week.
 #include <fmt/format.h>
 #include <sys/stat.h>
 

@@ -72,7 +72,7 @@ bool cidr(std::string_view text, size_t group, size_t at, size_t& end) {
   return false;
 }
 
-// What stands behind the network, if there is one.
+// The part after the network, if there is one.
 std::string read_ports(std::string_view item, size_t from, OutportsItem& made) {
   Reader reader{item, from};
   Ports remote, local;

@@ -184,7 +184,7 @@ Value Evaluator::applied(const ast::Binary& binary, const Value& left, bool alte
   using enum ast::BinaryOp;
   if (left.is_error()) return Value().taint(left);  // a secret without a value yet
   if (binary.op == Or && left.kind() != Kind::Boolean) return alternative(binary, left, alternatives);
-  // Lists are put together whatever stands in them.
+  // Lists can be joined whatever their elements are.
   const bool joins = binary.op == Add && left.kind() == Kind::List;
   if (!joins && !known(left, binary.left->span)) return {};
   if (binary.op == And || binary.op == Or) return logic_value(binary, left);

@@ -27,7 +27,7 @@ bool append_text(const CallFrame& call, Items& parts, const Value& item) {
 
 Value run_count(const CallFrame& call) {
   const Value& value = call[0];
-  // Of several systems it is their nodes that count, as it is of one: an input of type `systems` takes both.
+  // Counts the nodes of several systems, as for one: an input of type `systems` accepts both.
   if (value.kind() == Kind::List && !value.items().empty() &&
       std::all_of(value.items().begin(), value.items().end(),
                   [](const Value& item) { return item.kind() == Kind::System; })) {

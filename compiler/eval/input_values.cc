@@ -139,7 +139,7 @@ const TypeSpec* entry_type(const TypeSpec& type, const std::string& name) {
   return nullptr;
 }
 
-// Of an element or entry: what is not of its type is kept as it is, and found with its place by fit_input().
+// For an element or entry: keeps a value of a wrong type, so that fit_input() reports its position.
 std::optional<Value> inner_from_json(const TypeSpec& type, const ir::Json& json) {
   if (json.is_null()) return Value::null();
   auto value = input_from_json(type, json);

@@ -278,7 +278,7 @@ class Evaluating {
   std::optional<Value> value_of(const expr::Value& value, Span at, std::string_view feature) {
     if (value.sensitive() && (value.is_number() || value.kind() == ValueKind::Boolean))
       return shown_secret(at, feature);
-    // Of a secret without a value it is still said where it would be shown.
+    // A secret without a value is still reported if it would be visible.
     if (value.is_error()) return value.sensitive() ? Value::secret(arena_, error(at), "") : error(at);
     if (value.kind() == ValueKind::Null) return std::nullopt;
     if (value.has_unknown())

@@ -121,7 +121,7 @@ std::vector<std::string> Scopes::Scope::Module::names() const {
   return names;
 }
 
-// nullopt where there is no such module.
+// nullopt if there is no such module.
 std::optional<Value> Scopes::Scope::module_named(std::string_view name, Span at) {
   if (const Instance* child = instance.child(name)) {
     if (child->pending != nullptr) return all.cycle(fmt::format("what there is in module '{}'", name), at);

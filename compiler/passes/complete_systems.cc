@@ -48,7 +48,7 @@ class Completion {
     }
   }
 
-  // `cloud` is no feature of the nodes: it says where the deploys of the system make them.
+  // `cloud` is not a feature of the nodes: it sets the cloud of the system's deploys.
   void take_cloud(hir::Block& system) {
     const auto& items = system.features.items;
     const bool written_at_all =

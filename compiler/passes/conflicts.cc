@@ -1,8 +1,8 @@
-// Recipes of one node that want the same thing differently: each would undo what the other did, at every
-// apply.
+// Conflicting recipes on one node: each would undo the other's changes at every apply.
 //
-// Resources of different steps are compared property by property. What only one of them asks for is no
-// contradiction, and neither is what adds up (groups of a user) or says how, not what (a timeout).
+// Compares resources of different steps property by property. A property that only one of them sets is
+// not a conflict; neither are properties that add up (groups of a user) or that say how, not what (a
+// timeout).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ std::string key_of(const ir::Resource& resource) {
   return resource.type == "mount" ? "mount " + path : "path " + path;
 }
 
-// Groups and keys are added to those that are there, `system` counts when a user is made, the rest says how.
+// Groups and keys add to existing ones, `system` matters only at creation, the others say how to proceed.
 bool adds_up(std::string_view property) {
   return is_one_of(property, {"groups", "authorized_keys", "system", "timeout", "restart", "retries"});
 }

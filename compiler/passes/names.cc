@@ -1,5 +1,5 @@
-// Names that nothing declares where nothing was evaluated: behind `and`, in the branch that is not taken, in
-// what a `when` leaves out, in a `let` that nobody asks for.
+// Reports undeclared names in code that was not evaluated: after `and`, in the branch that is not taken, in
+// blocks excluded by `when`, in an unused `let`.
 #include <fmt/format.h>
 
 #include <algorithm>

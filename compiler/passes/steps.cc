@@ -113,7 +113,7 @@ class StepMaker {
       step.digest = made.digest;
       push(item, std::move(step));
     }
-    // Nobody runs it now, but what is wrong with it is wrong, unless a `when` says that it is not meant.
+    // No node runs it now, but its errors are reported, unless a `when` excludes it.
     if (nodes.empty() && !left_out_.contains(item.system)) {
       Self self{item.system, 0};
       recipes_.native(*item.configure, *item.instance, item.recipe, &self);

@@ -88,7 +88,7 @@ class Decoding {
   std::vector<Found> found_;
 };
 
-// What lies beside the images and is not read: somebody may have thought that it is.
+// Files beside the images that are not read: the user may expect otherwise.
 Status count_others(const std::string& place, const std::string& format, Examination& out) {
   if (format != "folder" && format != "csv") return {};
   auto files = list_dataset(place);

@@ -46,7 +46,7 @@ uint32_t exif_number(const uint8_t* at, int bytes, bool big) {
   return v;
 }
 
-// Tag 0x0112 of the first directory (EXIF 2.3, section 4.6); 1 where there is none or the block is damaged.
+// Tag 0x0112 of the first directory (EXIF 2.3, section 4.6); 1 if it is missing or the block is damaged.
 int exif_orientation(const uint8_t* data, size_t size) {
   if (size < 14 || std::memcmp(data, "Exif\0\0", 6) != 0) return 1;
   const uint8_t* tiff = data + 6;

@@ -1,4 +1,4 @@
-// The table of the zoo: which text stands behind a name.
+// The table of the zoo: maps names to model texts.
 #include <fmt/format.h>
 
 #include "common/text.h"

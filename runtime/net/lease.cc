@@ -54,8 +54,8 @@ signal_all() {
 }
 )sh";
 
-// Ends the tree of $1 (begun at $2). Exit status 1: something is still there. By the clock: a look at all
-// processes takes long where there are many, and not every `sleep` takes parts of a second.
+// Ends the tree of $1 (started at $2). Exit status 1: a part still exists. Measures time by the clock,
+// because scanning many processes is slow and not every `sleep` accepts fractions of a second.
 constexpr const char* kEnd = R"sh(
 start_of "$1"
 [ -z "$2" ] || [ -z "$s" ] || [ "$s" = "$2" ] || exit 0
@@ -163,7 +163,7 @@ std::string ssh_under_lease(const Lease& lease) {
 
 namespace {
 
-// Prints what is there, and in the end "taken" where nothing stands against acting now; else it ends there.
+// Prints the existing entries, and finally "taken" if nothing prevents acting now; otherwise exits there.
 std::string take_script(const Lease& lease) {
   return fmt::format("MINE={}\nRUN={}\nSTEP={}\nend_it() {{ set -- \"$1\" \"$2\"; {}; }}\n",
                      shell_quote(word(lease.infrastructure)), shell_quote(word(lease.run)),

@@ -23,9 +23,9 @@ while kill -0 "$login" 2>/dev/null && kill -0 "$root" 2>/dev/null; do sleep 1; d
 set -- "$session" ""
 )sh";
 
-// $1: the login's shell, $2: the watcher, $3: the line that the script begins after. Where sudo did not ask,
-// the password stands before that line and is not run. The watcher is nobody's child here, so that it does
-// not end itself, and it is sent away when the script comes to its own end: that may leave a service running.
+// $1: the login's shell, $2: the watcher, $3: the line before the script. If sudo did not ask, the password
+// precedes that line and is skipped. The watcher is not a child of this shell, so it does not end itself; it
+// is dismissed when the script ends normally, which may leave a service running.
 constexpr const char* kBegin = R"sh(
 watcher=$( setsid /bin/sh -c "$2" sh "$1" $$ </dev/null >/dev/null 2>&1 & echo $! )
 r=1

@@ -37,7 +37,7 @@ std::optional<MoneySum> on_spot(const Plan& plan) {
   return cheaper ? std::optional(sum) : std::nullopt;
 }
 
-// Of the row that costs most, how many of its nodes would fit with all else as it is.
+// How many nodes of the most expensive row would fit if everything else stays the same.
 std::string fewer_nodes(const Plan& plan, int64_t over) {
   const CostRow* dearest = nullptr;
   const std::vector<CostRow> rows = cost_rows(plan);

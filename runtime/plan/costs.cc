@@ -93,7 +93,7 @@ std::optional<int> day_of(const std::string& date) {
   return std::chrono::sys_days(whole).time_since_epoch().count();
 }
 
-// The oldest of the prices that stand beside the candidates' own, of the other market; empty: none has a
+// The date of the oldest price of the other market shown beside the candidates' own prices; empty: none has a
 // date.
 std::string oldest_beside(const Draft& draft) {
   std::string oldest;

@@ -1,4 +1,4 @@
-// What was changed behind radlc's back, and what could not be looked at.
+// Changes made outside radlc, and resources that could not be inspected.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -85,7 +85,7 @@ void plan_drift(Draft& draft) {
   for (const Drift& drift : observed->resources) {
     if (drift.what == "unreachable") draft.plan.unseen[drift.address] = drift.detail;
   }
-  // What is made anew, or goes, need not be seen.
+  // Resources that are replaced or removed need not be inspected.
   std::erase_if(draft.plan.unseen, [&](const auto& entry) {
     const Action* action = draft.plan.find(entry.first);
     return action && action->verb != Verb::Update;

@@ -223,7 +223,7 @@ Status plan_order(Draft& draft) {
   Plan& plan = draft.plan;
   Result<PlanGraph> graph = plan_graph(plan);
   if (!graph.ok()) return graph.status();
-  // An action stands where its last phase stands. Among those that are free the reading order holds.
+  // An action is placed at its last phase. Among free actions, the reading order decides.
   std::vector<size_t> place(plan.actions.size());
   size_t position = 0;
   for (Dag::Id id : graph->dag.topological_order()) {

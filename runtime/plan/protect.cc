@@ -1,5 +1,5 @@
-// prevent_destroy: what the file says must stay is neither removed nor replaced. Nor is what it said of a
-// system that is no longer in it: the state remembers.
+// prevent_destroy: protected resources are neither removed nor replaced. This includes systems no longer in
+// the file, because the state remembers them.
 #include "runtime/plan/protect.h"
 
 #include <algorithm>

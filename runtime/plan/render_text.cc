@@ -146,7 +146,7 @@ class Text {
     return action.verb == Verb::Delete && !options_.full ? action.cloud : one_line(action.summary);
   }
 
-  // The reason, where it says more than the mark does; "its node" stands for the node's name.
+  // The reason, if it says more than the mark; replaces the node's name by "its node".
   std::string why(const Action& action) const {
     bool plain = action.why == "new" || action.why == "its node is new" || action.why == "destroy";
     if (plain && !options_.full) return "";

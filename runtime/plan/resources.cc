@@ -53,7 +53,7 @@ std::string joined(const std::vector<std::string>& parts) {
   return text;
 }
 
-// As a refresh has just seen it, else as it was when somebody looked last.
+// From the current refresh, else from the last recorded observation.
 bool found_stopped(const Draft& draft, const ResourceRecord& record) {
   const Json* attributes = &record.attributes;
   if (const Observed* observed = draft.input.observed) {
@@ -107,8 +107,8 @@ void add(Draft& draft, Action action) {
   draft.plan.actions.push_back(std::move(action));
 }
 
-// An offer that it was made from stays its own while it is among those to be had, whatever is preferred now:
-// nobody's machine is replaced because of a price.
+// A resource keeps the offer it was created with while that is available, whatever is preferred now: no
+// machine is replaced because of a price.
 void keep_offer(Desired& desired, const Json& recorded) {
   const std::vector<Offer>& offers = desired.wanted.offers;
   auto has = [&](const Offer& offer) { return laid_over(recorded, offer.spec) == recorded; };
@@ -117,7 +117,7 @@ void keep_offer(Desired& desired, const Json& recorded) {
   if (own != offers.end()) desired.offer = static_cast<size_t>(own - offers.begin());
 }
 
-// One resource that is there, against what is wanted.
+// Compares an existing resource with the request.
 class Comparison {
  public:
   Comparison(Draft& draft, Desired& desired, const ResourceRecord& record)
@@ -215,7 +215,7 @@ class Comparison {
     return impact.why.empty() ? text : text + ": " + impact.why;
   }
 
-  // What the file asks for is kept apart from what somebody changed.
+  // Separates changes requested by the file from changes made by others.
   std::string why_updated(const Impact& impact, bool moved) const {
     std::vector<std::string> asked, drifted;
     std::set<std::string> names;

@@ -27,7 +27,7 @@ double number_of(const Json& properties, const char* name, double otherwise) {
   return found != properties.end() && found->is_number() ? found->get<double>() : otherwise;
 }
 
-// null where there is none.
+// null if there is none.
 Json command_of(const Json& properties, const char* name) {
   auto found = properties.find(name);
   return found == properties.end() || *found == "" ? Json() : *found;
@@ -82,7 +82,7 @@ bool is_joined(const Draft& draft, const StepRecord& record) {
   return action != draft.step_actions.end() && !draft.plan.actions[action->second].joins.empty();
 }
 
-// Jobs that go on whatever this plan does: they have not ended, and it leaves them alone.
+// Jobs that continue during this plan: they have not ended, and the plan does not affect them.
 bool goes_on(const Draft& draft, const StepRecord& record) {
   const bool stays = draft.input.options.leave_jobs ? has_not_ended(record.status)
                                                     : draft.input.snapshot.supervised.count(record.id) != 0;
@@ -286,8 +286,8 @@ Status plan_scaling(Draft& draft) {
 
 namespace {
 
-// Nothing but `radlc autoscale` asks a scheduler how many nodes it wants (Slurm leaves wishes itself, and
-// `radlc submit` looks whether somebody reads them).
+// Only `radlc autoscale` asks a scheduler how many nodes it wants (Slurm writes its requests itself, and
+// `radlc submit` checks whether anything reads them).
 void note_autoscale(Draft& draft) {
   for (const ElasticRules& rules : elastic_rules(draft.input.program)) {
     if (rules.wanted.is_null() || !draft.step_actions.contains(rules.step)) continue;

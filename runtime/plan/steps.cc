@@ -272,7 +272,7 @@ class StepPlanner {
     if (record) stop_services(*record, action);
     action.usual_seconds = usual(step);
     action.seconds = predicted(step, digest, record);
-    // What it computes, whatever it is called: its time is of this alone.
+    // Identifies the computation independently of its name: only that determines the duration.
     if (step.kind == ir::StepKind::Program) {
       action.spec = {{"work", step.program.value("identity", "")}};
       add_farm_note(draft_.input.program, step, draft_.plan.notes);

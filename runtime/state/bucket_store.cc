@@ -348,7 +348,7 @@ Status BucketStore::remove() {
     const std::string lock = key_.substr(0, key_.rfind('/') + 1) + kLock;
     if (Status gone = bucket_->remove(lock, for_a_write(stop_, kRead)); !gone.ok()) return gone;
   } else {
-    // From here on nothing says that there has to be a state.
+    // From here on, nothing indicates that a state must exist.
     if (Status held = lock_->check(); !held.ok()) return held;
     if (Status marked = lock_->mark(""); !marked.ok()) return marked;
   }

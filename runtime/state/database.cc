@@ -146,7 +146,7 @@ Result<Database> Database::open(const std::string& path, Access access) {
   if (!handle.ok() && access == Access::Read) {
     Code code = handle.status().code();
     if (code == Code::Auth) handle = open_handle(path, SQLITE_OPEN_READONLY);
-    // In a folder that cannot be written there is no place for the log's index: then nobody else writes
+    // A read-only folder has no place for the log's index; but then no other process writes
     // either.
     if (!handle.ok() && handle.status().code() == Code::Auth) {
       handle = open_handle(path, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, immutable_uri(path));

@@ -103,8 +103,8 @@ std::vector<Result<std::vector<long long>>> DatabaseStore::commit_each(
   return results;
 }
 
-// Whoever comes while nobody writes, writes; whoever comes meanwhile waits, and is written together with all
-// others that do by the first of them. What one brings stays together, so the last is done when all are.
+// A caller that finds no writer becomes the writer. Callers that arrive meanwhile wait, and the first of them
+// then writes for all. A caller's lists stay together, so all are done when the last one is.
 void DatabaseStore::write_in_turn(std::vector<Waiting>& own) {
   if (own.empty()) return;
   std::unique_lock guard(turn_mutex_);

@@ -90,7 +90,7 @@ Home home_at(const std::string& folder) {
           is_on_own_disk(folder) ? hardware_addresses() : std::set<std::string>()};
 }
 
-// nullopt: it says nothing. What cannot be read is as good as nothing: it is written anew.
+// nullopt: none recorded. An unreadable entry counts as none and is rewritten.
 Result<std::optional<Home>> recorded_home(Database& db) {
   Result<std::string> text = read_meta(db, kHome);
   if (!text.ok()) return text.status();
@@ -138,7 +138,7 @@ Result<std::string> original_of(Database& db, const std::string& folder) {
   std::string where = (*home)->folder + " on " + (*home)->host;
   if (is_a_clone(**home, here))
     return where + ", a computer with the same machine-id and other network hardware";
-  // Of another computer nobody here can say whether it still has it.
+  // Whether another computer still has it cannot be determined here.
   if ((*home)->machine != here.machine) return where;
   Result<std::string> tag = tag_in(db);
   if (!tag.ok()) return tag.status();

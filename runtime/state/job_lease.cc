@@ -37,7 +37,7 @@ class FolderLease : public JobLease {
  public:
   FolderLease(std::unique_ptr<FileLock> file, std::string path)
       : file_(std::move(file)), path_(std::move(path)) {}
-  // The name first, while it is held: whoever comes next makes the file anew.
+  // Removes the name first, while the lock is held: the next holder creates a new file.
   ~FolderLease() override {
     if (file_->is_at_its_path()) ::unlink(path_.c_str());
   }

@@ -105,7 +105,7 @@ bool owner_is_dead(const LockInfo& lock, FileLock& file) {
   if (holder == FileLock::Holder::Another) return false;
   // If the folder is shared, a computer of the same name may have the file in a way that is not seen here.
   if (lock.boot_id != boot_id()) return lock.host == host_name();
-  // The run has ended, whatever its process goes on to do.
+  // The run has ended, whatever its process does afterwards.
   if (holder == FileLock::Holder::Nobody) return true;
   const bool here = lock.host == host_name();
   return !here || lock.pid_start == 0 || process_start_time(lock.pid) != lock.pid_start;

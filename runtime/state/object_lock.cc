@@ -80,7 +80,7 @@ bool is_free(const ObjectLockRecord& record, double age) {
   return record.free || age > record.lease + kMargin || owner_is_gone(record);
 }
 
-// Again while the store has too much to do or does not answer: what it says of the condition is wanted.
+// Retries while the store is overloaded or does not respond: its verdict on the condition is needed.
 Result<std::string> put_until_answered(Bucket& bucket, const std::string& key, const std::string& text,
                                        const WriteIf& condition, milliseconds patience, const Stop& stop) {
   const auto end = std::chrono::steady_clock::now() + patience;

@@ -66,8 +66,8 @@ bool only_remains(const std::string& folder) {
 Status remove_state(const std::string& directory, const std::string& name, World& world, const Stop& stop) {
   Result<std::unique_ptr<Store>> store = Store::open(directory, name, OpenMode::Write, world, stop);
   if (!store.ok()) return store.status();
-  // Held to the end: who waits for it finds that this state is no more (Store::lock), and does not go on in
-  // it.
+  // Held until the end: a process that waits for it finds the state removed (Store::lock) and does not
+  // continue in it.
   if (Status locked = (*store)->lock("state remove", std::chrono::milliseconds(0), {}, stop); !locked.ok())
     return locked;
   Result<Snapshot> snapshot = (*store)->snapshot();

@@ -47,8 +47,8 @@ std::string tables() {
   return sql + kIndexes;
 }
 
-// Of a resource: `type` and `cloud` for what was `kind` and `provider`, and its price in whole millionths.
-// The journal keeps resources as JSON; an entry that is damaged stays as it is, for who reads it to say so.
+// Resources: renames `kind` and `provider` to `type` and `cloud`, and converts prices to whole millionths.
+// The journal stores resources as JSON; damaged entries stay unchanged, and readers report them.
 constexpr const char* kFrom1To2 = R"sql(
 ALTER TABLE resources RENAME COLUMN kind TO type;
 ALTER TABLE resources RENAME COLUMN provider TO cloud;

@@ -33,9 +33,9 @@ unsigned long long inode_of(const std::string& path) {
   return ::stat(path.c_str(), &info) == 0 ? info.st_ino : 0;
 }
 
-// SQLite makes its log files with the mode of the database, so that is made here, private from its first
-// byte. One that is there is never opened beside SQLite: closing it again would drop all locks of this
-// process on it, also those of another connection.
+// SQLite creates its log files with the database's mode, so the database is created here, private from its
+// first byte. An existing file is never opened beside SQLite: closing it would drop all locks of this process
+// on it, including those of other connections.
 Status make_private_file(const std::string& path) {
   int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0) return errno == EEXIST ? Status() : errno_status(errno, path);
@@ -43,7 +43,7 @@ Status make_private_file(const std::string& path) {
   return {};
 }
 
-// Bytes of the database; 0 where there is none. An error where that cannot be determined: that is not "none".
+// Size of the database in bytes; 0 if it does not exist. An error if that cannot be determined.
 Result<unsigned long long> size_of(const std::string& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) == 0) return static_cast<unsigned long long>(info.st_size);
@@ -98,8 +98,8 @@ Status leave_id(Database& db, const std::string& folder) {
   return write_id(folder, infrastructure_tag(*name, *lineage));
 }
 
-// Asked before SQLite, which says of a read-only file system that there is no such file: it makes further
-// files beside the database.
+// Checked before SQLite opens it: on a read-only file system, SQLite reports a missing file, because it
+// creates further files beside the database.
 Status may_write(const std::string& folder, const std::string& path) {
   for (const std::string& part : {folder, path}) {
     if (::faccessat(AT_FDCWD, part.c_str(), W_OK, AT_EACCESS) == 0) continue;

@@ -1,7 +1,7 @@
-// EC3's `ec3_inherit_from`: features and recipe of another block.
+// EC3's `ec3_inherit_from`: copies features and recipe of another block.
 //
-// EC3 copies the features that a template gives the other block, not those that it inherits itself. The
-// result is the same in whatever order the blocks stand.
+// EC3 copies the features that a template gives to the other block, but not those that it inherits itself.
+// The result does not depend on the order of the blocks.
 #include <algorithm>
 #include <set>
 

@@ -38,7 +38,7 @@ std::string escaped(char32_t c) {
 
 std::string ascii(std::u32string_view text) { return std::string(text.begin(), text.end()); }
 
-// The column at which lines go on: two behind the key, or behind the dashes of a list.
+// The column at which continued lines begin: two after the key, or after the dashes of a list.
 size_t indent_of(std::string_view line, size_t column) {
   size_t at = std::min(line.find_first_not_of(' '), line.size());
   while (line.substr(at).starts_with("- ")) at += 2;

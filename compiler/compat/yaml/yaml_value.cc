@@ -74,7 +74,7 @@ YamlPtr copy(const YamlPtr& value, std::map<const Yaml*, YamlPtr>& made) {
   return out;
 }
 
-// `open`: the collections that the value stands in; `done`: those that do not contain themselves.
+// `open`: the collections that contain the value; `done`: those known not to contain themselves.
 bool finds_itself(const Yaml* value, std::set<const Yaml*>& open, std::set<const Yaml*>& done) {
   if (done.contains(value) || (value->items.empty() && value->entries.empty())) return false;
   if (!open.insert(value).second) return true;

@@ -118,7 +118,7 @@ Result<nlohmann::json> subscription_of(Manager& manager, const std::string& conf
       .with_hint(all.empty() ? "give it a role on one" : "AZURE_SUBSCRIPTION_ID says which");
 }
 
-// Of what a role allows, what it takes away again (notActions) is not allowed by it.
+// Within a role, actions listed in notActions are not permitted.
 bool allowed(const std::vector<nlohmann::json>& roles, const std::string& action) {
   const auto any = [&](const nlohmann::json& patterns) {
     for (const nlohmann::json& pattern : patterns)

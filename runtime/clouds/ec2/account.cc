@@ -86,7 +86,7 @@ bool is_refusal(const std::string& code) {
   return code == "UnauthorizedOperation" || code == "AccessDenied" || code == "AccessDeniedException";
 }
 
-// What is looked for first is whether the call is allowed: "there is no such instance" comes after that.
+// AWS checks the permission first, so errors such as "there is no such instance" prove that it is granted.
 bool is_past_permission(const std::string& code) {
   return code == "DryRunOperation" || code.find("NotFound") != std::string::npos ||
          code.starts_with("InvalidInstanceID") || code.starts_with("InvalidAMIID") ||

@@ -124,7 +124,7 @@ void take_quotas(const nlohmann::json& document, const std::string& of, std::vec
   for (const nlohmann::json& quota : list_of(document, "quotas")) {
     const std::string metric = text_of(quota, "metric");
     const double limit = number_of(quota, "limit"), used = number_of(quota, "usage");
-    // Of families that a project may not have nothing is said, but for the one that stops every accelerator.
+    // Omits unavailable families, except the quota that blocks every accelerator.
     if (matters(metric) && (limit > 0 || used > 0 || metric == "GPUS_ALL_REGIONS"))
       quotas.push_back({metric + of, limit, used});
   }

@@ -20,8 +20,8 @@ struct Tried {
   const char *service, *method, *path;
 };
 
-// What makes something cannot be tried without making it; what changes or removes is asked of something that
-// does not exist: "there is no such server" comes after the policy has been looked at.
+// A creation cannot be tested without executing it. Changes and removals are requested for a nonexistent ID:
+// the service reports "there is no such server" only after it has checked the policy.
 constexpr const char* kNothing = "00000000-0000-0000-0000-000000000000";
 constexpr Tried kTried[] = {
     {"compute", "GET", "/servers/detail"},

@@ -11,7 +11,7 @@ struct Connections::Shared {
   std::unique_ptr<Remote> remote;
   std::atomic<bool> proven{false}, failed{false};
 
-  // What the connection has to say is said by whoever makes a call next: its first asker may be gone.
+  // Messages of the connection go to the next caller, because the first one may be gone.
   void keep(const std::string& line) {
     std::lock_guard guard(mutex);
     unsaid.push_back(line);

@@ -17,7 +17,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kOneAttempt{20000}, kFirstPause{2000}, kLongestPause{8000};
 constexpr milliseconds kProbe{1000};
 
-// Begins a connection to the first address; -1: there is none, and `answers` says what to make of it.
+// Starts a connection to the first address; -1: there is none, and `answers` is set to the result.
 int begin_connection(const Target& target, bool& answers) {
   answers = true;
   if (!target.jump.empty() || !target.ssh_config.empty()) return -1;

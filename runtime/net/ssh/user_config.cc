@@ -8,7 +8,7 @@ namespace radl::ssh {
 
 std::string ssh_config_of_user(const Environment& environment) {
   if (std::string chosen = environment("RADL_SSH_CONFIG"); !chosen.empty()) return chosen;
-  // OpenSSH looks in the home that the password file names, whatever $HOME says.
+  // OpenSSH uses the home folder of the password file and ignores $HOME.
   const passwd* entry = getpwuid(geteuid());
   const std::string home = entry && entry->pw_dir ? entry->pw_dir : "/root";
   for (const std::string& path : {home + "/.ssh/config", std::string("/etc/ssh/ssh_config")}) {

@@ -68,8 +68,8 @@ class CommandKind : public Kind {
   }
 
  private:
-  // Says that the command is done when the check says so in the command's folder. Where that folder is not
-  // there yet, nothing is done.
+  // Reports the command as done if the check succeeds in the command's folder. If that folder does not exist
+  // yet, it is not done.
   static std::string where_there(const Item& item, const std::string& check) {
     return fmt::format("if [ -d {} ]; then\n{}if {}; then say done yes; fi\nfi\n", folder_of(item),
                        surroundings(item), check);

@@ -9,9 +9,9 @@
 namespace radl::native {
 namespace {
 
-// Fetches $u to $t until its SHA-256 is $w, with whatever the node has: goes on where a try broke off as long
-// as tries bring something, begins anew when what is there does not go with what comes, and gives up at once
-// where the server has no such thing.
+// Fetches $u to $t until its SHA-256 is $w, with any available tool. Resumes interrupted attempts while they
+// make progress, starts over if the existing part does not match, and fails immediately if the server does
+// not have the file.
 constexpr const char* kFetch = R"sh(
 fetch() {
 if command -v curl >/dev/null; then

@@ -136,7 +136,7 @@ class DirectoryKind : public Kind {
     }
     const std::string mode = item.text("mode", "0755");
     plan_access(item, seen, mode, path, work);
-    // One program makes it with its mode, where it is to be nobody else's.
+    // A single program creates it with its mode, unless another owner is requested.
     if (kind == "absent" && !mode.empty() && !item.has("owner") && !item.has("group"))
       work.script = fmt::format("mkdir -p -m {} {}\n", mode, path);
     if (work.changes.empty()) work.script.clear();

@@ -20,7 +20,7 @@ std::string fstab_word(const std::string& text) {
   return out;
 }
 
-// The mount point as such a word, for the shell. Below the login's home only the part behind it is made so.
+// The mount point as such a word, for the shell. Below the login's home, converts only the rest.
 std::string fstab_path(const std::string& path) { return shell_path(fstab_word(path)); }
 
 // Takes the lines of mount point `path` out of /etc/fstab and adds `line` (shell words; "": none), at one

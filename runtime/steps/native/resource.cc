@@ -15,8 +15,8 @@ constexpr size_t kInAWord = 64 * 1024;
 
 }  // namespace
 
-// Errexit is in force where these are called (see NativeRun): only what stands in a condition, or before
-// `||`, says itself what its failing means.
+// Callers run with errexit (see NativeRun): only commands in a condition or before `
+// ` handle their own failure.
 const char* const kLookPrelude = R"sh(PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
 fail() { echo "$1" >&2; exit 1; }
 say() { printf '%s\t%s\t%s\n' "$I" "$1" "$2"; }

@@ -42,7 +42,7 @@ bool has_odd_name(const ManifestEntry& entry) {
   return entry.path.find_first_of("\\\r\n") != std::string::npos;
 }
 
-// One call looks at the files from `first` up to here; odd names go alone.
+// One call inspects the files from `first` up to here; unusual names get separate calls.
 size_t end_of_call(const std::vector<ManifestEntry>& entries, size_t first) {
   size_t end = first + 1;
   while (end < entries.size() && end - first < kTogether && !is_link(entries[end]) &&
