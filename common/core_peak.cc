@@ -13,7 +13,7 @@ namespace {
 constexpr double kUsualMegahertz = 2500;  // of kernels that name none, as on ARM
 constexpr size_t kMostBytes = 1 << 22;
 
-// Of the first processor.
+// The fields of the first processor.
 std::map<std::string_view, std::string_view> first_processor(std::string_view text) {
   std::map<std::string_view, std::string_view> fields;
   for (std::string_view line : split(text, '\n')) {

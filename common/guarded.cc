@@ -11,7 +11,7 @@ namespace radl {
 namespace {
 
 Status described(Code code, const char* what) noexcept {
-  // Telling of a lack of memory may itself lack it: then the code has to do.
+  // Formatting a message may run out of memory again: then only the code is returned.
   try {
     return {code, what};
   } catch (...) {

@@ -32,7 +32,7 @@ Status write_in_place(const std::string& path, std::string_view content, int fla
   return done;
 }
 
-// "/proc/self/fd/1", also by way of /dev/fd: a file that somebody else has opened.
+// "/proc/self/fd/1", also through /dev/fd: a file that is already open.
 bool is_open_file(const fs::path& path) {
   std::error_code error;
   fs::path folder = path.has_parent_path() ? path.parent_path() : ".";
@@ -53,7 +53,7 @@ Result<std::string> link_target(const std::string& path) {
   return at.string();
 }
 
-// A new file in place of `path`, with the mode and owner of the old one where there is one.
+// Replaces `path` with a new file, with the mode and owner of an existing one.
 Status replace(const std::string& path, std::string_view content, unsigned mode, const struct stat* old) {
   NewFile file;
   if (Status s = file.create(path, old != nullptr ? 0600 : mode); !s.ok()) return s;
@@ -94,7 +94,7 @@ Status write_output_file(const std::string& path, std::string_view content, cons
   if (::access(path.c_str(), W_OK) != 0) return errno_status(errno, path);
   if (info.st_nlink == 1) {
     Status replaced = replace(*target, content, rules.new_mode, &info);
-    // Another's file, or a folder that takes no new one: the file itself may be written all the same.
+    // Another user's file, or a read-only folder: the file itself may still be writable.
     if (replaced.code() != Code::Auth) return renamed(std::move(replaced), *target, path);
   }
   return write_in_place(path, content, O_TRUNC);

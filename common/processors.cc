@@ -11,15 +11,15 @@
 namespace radl {
 namespace {
 
-// "150000 100000" or "max 100000" (microseconds in a period), as docs/admin-guide/cgroup-v2.rst of Linux
-// says.
+// "150000 100000" or "max 100000" (microseconds per period): docs/admin-guide/cgroup-v2.rst of
+// Linux.
 double quota_of_v2(const std::string& group) {
   std::ifstream file(group + "/cpu.max");
   double quota = 0, period = 0;
   return file >> quota >> period && quota > 0 && period > 0 ? quota / period : 0;
 }
 
-// Two files; a quota of -1 is none (scheduler/sched-bwc.rst of Linux).
+// Two files; a quota of -1 means unlimited (scheduler/sched-bwc.rst of Linux).
 double quota_of_v1(const std::string& group) {
   std::ifstream quotas(group + "/cpu.cfs_quota_us"), periods(group + "/cpu.cfs_period_us");
   double quota = 0, period = 0;

@@ -13,7 +13,7 @@ template <class Candidates>
 const auto* nearest_of(std::string_view name, const Candidates& candidates) {
   std::string wanted = to_lower(name);
   decltype(&*candidates.begin()) best = nullptr;
-  // Of one letter nothing would be left: every other one is as near.
+  // A name of one letter gets no suggestion: every other letter is equally near.
   int best_distance = name.size() == 1 ? 1 : std::max(1, static_cast<int>(name.size()) / 3) + 1;
   for (const auto& candidate : candidates) {
     int distance = edit_distance(wanted, to_lower(candidate), best_distance - 1);

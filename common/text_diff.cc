@@ -41,7 +41,7 @@ class Differ {
     compare(a0 + snake.u, a1, b0 + snake.v, b1);
   }
 
-  // The middle of a shortest path, searched from both corners at once.
+  // The middle of a shortest path, searched from both corners in parallel.
   Snake middle(int a0, int a1, int b0, int b1) {
     const int n = a1 - a0, m = b1 - b0, delta = n - m;
     const bool odd = delta % 2 != 0;

@@ -23,7 +23,7 @@ class Components {
     }
   }
 
-  // Of each vertex: vertices with the same number wait for each other.
+  // The component of each vertex: vertices with the same number wait for each other.
   const std::vector<size_t>& of() const { return component_; }
 
  private:
@@ -71,7 +71,7 @@ class Components {
   size_t count_ = 0, components_ = 0;
 };
 
-// The shortest way from `start` back to itself within its component; empty when there is none. `via` is
+// The shortest path from `start` back to itself within its component; empty if there is none. `via` is
 // scratch: kNowhere for every vertex of the component.
 std::vector<size_t> way_round(const Waits& waits, const std::vector<size_t>& component, size_t start,
                               std::vector<size_t>& via) {

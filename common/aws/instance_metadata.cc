@@ -69,7 +69,7 @@ Status InstanceMetadata::open(const Stop& stop) {
   retries.first_seconds = 0.1;
   retries.largest_seconds = 1;
   auto token = http_.send(session, retries);
-  // Nobody there: not on EC2.
+  // No response: not on EC2.
   if (!token.ok()) return token.status().code() == Code::Cancelled ? token.status() : not_found(origin_);
   if (!token->ok()) return not_found(origin_ + ": HTTP status " + std::to_string(token->status));
   token_ = std::string(trim(token->body));

@@ -281,7 +281,7 @@ Result<Credentials> process_credentials(const Environment& environment, const st
                     .deadline = std::chrono::milliseconds(static_cast<long long>(patience_seconds * 1000)),
                     .stop = stop});
   if (!done.ok()) {
-    // One that waits for somebody is not run again: it would wait again.
+    // A program that waits for user input is not run again, because it would wait again.
     const Status asked = stop.check();
     const bool waited = done.status().code() == Code::Timeout;
     return Status(asked.ok() ? Code::Auth : asked.code(), origin + ": " + done.status().message())

@@ -47,7 +47,7 @@ constexpr std::array<std::string_view, 6> kSkewCodes = {"RequestTimeTooSkewed", 
 constexpr std::array<std::string_view, 3> kExpiredCodes = {"ExpiredToken", "ExpiredTokenException",
                                                            "TokenRefreshRequired"};
 
-// Seconds that the server's clock is ahead of ours, by its Date header.
+// Seconds by which the server's clock is ahead of the local one, from its Date header.
 std::optional<long long> clock_ahead(const http::Response& response) {
   const std::string date(response.header("date"));
   if (date.empty()) return std::nullopt;

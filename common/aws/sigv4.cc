@@ -49,7 +49,7 @@ std::string normalise(std::string_view path) {
 
 std::string canonical_path(const std::string& path, const std::string& service) {
   if (service == "s3" || service == "s3express") return http::percent_encode(path.empty() ? "/" : path, true);
-  // Encoded as sent, and once more for the signature.
+  // Encoded as sent, and encoded again for the signature.
   return http::percent_encode(http::percent_encode(normalise(path), true), true);
 }
 

@@ -130,7 +130,7 @@ Status Manager::each(const Call& first, const http::Waits& waits,
     for (const Json& item : list_of(answer.json(), "value")) take(item);
     url = text_of(answer.json(), "nextLink");
     if (url.empty()) return {};
-    // A token is sent to whom it is for alone.
+    // A token must be sent only to its own server.
     if (!http::same_origin(url, manager))
       return Status(Code::Corrupt,
                     where + ": the next page has a different host, " + http::printable_url(url));
@@ -159,7 +159,7 @@ Result<Progress> Manager::progress(const std::string& operation, const http::Wai
     Said said = error_in(answer.json());
     if (said.code.empty()) said.code = status;
     progress.failed = status_of(said, 500);
-    // What has failed is over, whatever its words: only what is known as passing may do later.
+    // A failed operation is final, whatever its message: only known transient failures are worth a retry.
     if (progress.failed.code() == Code::Retry && cure_of(said, 500).empty() && said.code == status)
       progress.failed = Status(Code::Corrupt, progress.failed.message());
     return progress;

@@ -191,7 +191,7 @@ Said error_in(const Json& document) {
 
 Code code_of(const Said& said, int http_status) {
   if (const Known* known = find(said)) return known->code;
-  // Another 404 is of a request that this Azure does not know, and tells nothing of what is there.
+  // Any other 404 means an unsupported request, and says nothing about the resource.
   if (http_status == 404 && !said.code.empty() && said.code.find("NotFound") == said.code.npos)
     return Code::Invalid;
   return http_status == 412 ? Code::Exists : http::code_of_status(http_status);

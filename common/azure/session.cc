@@ -24,7 +24,7 @@ constexpr std::chrono::seconds kAz{60};
 constexpr int kAssertionSeconds = 600;
 constexpr const char* kJwtBearer = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
-// Of Entra's many codes those that people meet, and what to do.
+// The most frequent of Entra's error codes, with advice.
 constexpr std::pair<const char*, const char*> kAdvice[] = {
     {"AADSTS7000215", "The client secret is wrong. Use the secret's value, not its ID."},
     {"AADSTS7000222", "The client secret has expired. Run `az ad app credential reset --id APP`."},
@@ -97,7 +97,7 @@ http::Request of_managed_identity(const Credential& one, const std::string& scop
                          : std::pair<std::string, std::string>("Metadata", "true")};
   request.direct = true;
   request.connect_seconds = 3;
-  // A machine's metadata service says so while it is brought up to date.
+  // A machine's metadata service responds so while it is being updated.
   if (one.kind == Kind::Machine)
     request.throttled = [](const http::Response& answer) {
       return answer.status == 404 || answer.status == 410 || answer.status == 429;
@@ -105,8 +105,8 @@ http::Request of_managed_identity(const Credential& one, const std::string& scop
   return request;
 }
 
-// `Basic realm=/var/opt/azcmagent/tokens/0a1b.key`: who may read that file may have a token. No other file is
-// read and sent, whatever the answer names.
+// `Basic realm=/var/opt/azcmagent/tokens/0a1b.key`: a caller that can read that file may have a token. Reads
+// and sends no other file, whatever the response names.
 Result<std::string> arc_key(const Credential& one, std::string_view challenge) {
   constexpr std::string_view kRealm = "Basic realm=";
   constexpr size_t kLargestKey = 4096;  // of the agent's own
@@ -156,7 +156,7 @@ Result<Token> of_az(const Environment& environment, const Credential& one, const
   const Json document = json::parse_json(done->out);
   const std::string token = text_of(document, "accessToken");
   if (done->exit_status != 0 || token.empty()) {
-    // Its last line says what is wrong; a token is not in it.
+    // The last line describes the error, and does not contain a token.
     const auto lines = split(trim(done->err), '\n');
     return Status(Code::Auth, fmt::format("az account get-access-token failed with exit status {}: {}",
                                           done->exit_status, shorten(trim(lines.back()), 300)))

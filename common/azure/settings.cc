@@ -19,7 +19,7 @@ constexpr size_t kLargestFile = 1 << 20;
 // Where Arc's agent lays keys down on Linux, and nowhere else.
 constexpr const char* kArcKeys = "/var/opt/azcmagent/tokens/";
 constexpr const char* kMachineHost = "http://169.254.169.254";
-// What the firmware of every virtual machine of Azure's says.
+// The asset tag in the firmware of every Azure virtual machine.
 constexpr const char* kAssetTag = "7783-7084-3265-9085-8269-3286-77";
 
 const Site kSites[] = {

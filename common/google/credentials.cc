@@ -83,8 +83,8 @@ Status take_aws(const Json& source, Credential& made) {
   return checked(url, made.origin, "regional_cred_verification_url");
 }
 
-// google.aip.dev/auth/4117. Of programs ("executable") the file must bring the token some other way: what
-// runs a program of a file's choice is refused.
+// google.aip.dev/auth/4117. Rejects tokens from programs ("executable"), because that would run a program
+// chosen by the file.
 Status take_external(const Json& file, Credential& made) {
   made.kind = Credential::Kind::ExternalAccount;
   if (Status right = need(file, made.origin, {"audience", "subject_token_type", "token_url"}); !right.ok())

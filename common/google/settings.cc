@@ -34,7 +34,7 @@ std::vector<IniSection> properties(const Lookup& environment) {
   return sections.ok() ? std::move(*sections) : std::vector<IniSection>();
 }
 
-// The firmware of Google's machines says so (Google's libraries look there too).
+// Checks the machine's firmware, like Google's libraries.
 bool is_on_google(const Lookup& environment) {
   if (!machine_identity_is_open(environment)) return false;
   if (!environment("GCE_METADATA_HOST").empty()) return true;

@@ -29,7 +29,7 @@ bool is_closed(const unsigned char (&bytes)[16]) {
   const V4 last = {bytes[12], bytes[13], bytes[14], bytes[15]};
   if (std::memcmp(bytes, kMapped, sizeof kMapped) == 0 || std::memcmp(bytes, kNat64, sizeof kNat64) == 0)
     return is_closed(last);
-  // ::, ::1, and the IPv4-compatible addresses, which nobody uses.
+  // ::, ::1, and the unused IPv4-compatible addresses.
   const bool low = std::all_of(bytes, bytes + 12, [](unsigned char b) { return b == 0; });
   const bool link_local = bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0x80;
   // EC2's metadata service: fd00:ec2::254.

@@ -9,8 +9,8 @@ namespace {
 constexpr const char* kProxyHint =
     "the proxy is that of HTTPS_PROXY, http_proxy or ALL_PROXY; NO_PROXY names hosts that need none";
 
-// " (through the proxy HOST:PORT)" where libcurl says that it was a proxy that it could not connect to: its
-// text names no user.
+// " (through the proxy HOST:PORT)" if libcurl reports that it could not connect to a proxy: its text names no
+// user.
 std::string through_proxy(const Request& r, const std::string& proxy, std::string_view text) {
   constexpr std::string_view kBegin = "Failed to connect to ", kPort = " port ";
   const size_t host = text.find(kBegin), port = text.find(kPort);

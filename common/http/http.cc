@@ -178,7 +178,7 @@ curl_socket_t open_checked(void* context, curlsocktype, curl_sockaddr* address) 
   return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-// Of answers that may be large: libcurl's own 16 KiB would be a call of the kernel each.
+// For large responses: with libcurl's default of 16 KiB, each piece would be a system call.
 constexpr long kSinkBuffer = 256L << 10;
 
 }  // namespace
@@ -188,8 +188,8 @@ struct Client::Impl {
   std::vector<Easy> idle;
 
   Easy take() {
-    // With the first request and not with the client: what only might ask somebody needs no libcurl, which is
-    // brought in with thirty other libraries (cmake: on demand).
+    // Called at the first request instead of in the client's constructor: libcurl loads thirty other
+    // libraries on demand (cmake), which commands without requests do not need.
     static const CURLcode initialised = curl_global_init(CURL_GLOBAL_DEFAULT);
     (void)initialised;
     std::lock_guard lock(mutex);
@@ -224,7 +224,7 @@ long attempt_milliseconds(const Request& r) {
 std::string trusted_certificates(const Environment& environment) {
   if (std::string path = first_set(environment, {"CURL_CA_BUNDLE", "SSL_CERT_FILE"}); !path.empty())
     return path;
-  // The places of Debian, Fedora and its relatives, SUSE, Alpine; the list is that of Go's crypto/x509.
+  // The locations on Debian, Fedora and its relatives, SUSE and Alpine; the list is from Go's crypto/x509.
   for (const char* path : {"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
                            "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"}) {
     if (::access(path, R_OK) == 0) return path;
@@ -232,8 +232,8 @@ std::string trusted_certificates(const Environment& environment) {
   return "";
 }
 
-// libcurl would take the proxies of this process's environment: it is told those of the client's in each
-// request.
+// libcurl would use the proxies of this process's environment, so each request sets those of the client's
+// environment.
 void set_proxy(CURL* c, const Request& r, const Environment& environment) {
   curl_easy_setopt(c, CURLOPT_PROXY, proxy_of(r.url, environment).c_str());
   const bool none = r.direct || needs_no_proxy(r.url, no_proxy_of(environment));
@@ -245,7 +245,7 @@ bool goes_through_proxy(const Request& r, const Environment& environment) {
          !needs_no_proxy(r.url, no_proxy_of(environment));
 }
 
-// A proxy connects by itself, so what it is asked for is checked by name, and it follows no redirect.
+// A proxy connects itself, so such requests are checked by host name and follow no redirect.
 Status check_confined(const Request& r, const Environment& environment) {
   if (!is_confined(environment) || !goes_through_proxy(r, environment)) return {};
   Status open = check_open_host(r.url);
@@ -268,7 +268,7 @@ void set_common(CURL* c, const Request& r, const Environment& environment, Excha
   curl_easy_setopt(c, CURLOPT_ERRORBUFFER, error);
   curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(c, CURLOPT_REDIR_PROTOCOLS_STR, r.url.rfind("https:", 0) == 0 ? "https" : "http,https");
-  // What proves who asks is for this host alone: libcurl would hand a session's token on to another.
+  // Credentials are for this host only: libcurl would pass a session token on to another host.
   curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, r.follow_redirects && !r.signing ? 1L : 0L);
   curl_easy_setopt(c, CURLOPT_MAXREDIRS, 10L);
   curl_easy_setopt(c, CURLOPT_USERAGENT, r.user_agent.c_str());
@@ -282,7 +282,7 @@ void set_common(CURL* c, const Request& r, const Environment& environment, Excha
   curl_easy_setopt(c, CURLOPT_NOPROGRESS, 0L);
   curl_easy_setopt(c, CURLOPT_XFERINFOFUNCTION, on_progress);
   curl_easy_setopt(c, CURLOPT_XFERINFODATA, &x);
-  // What is signed is sent as it is: "a/../b" is a key of S3 like any other.
+  // A signed request is sent unchanged: "a/../b" is an ordinary S3 key.
   if (r.signing) curl_easy_setopt(c, CURLOPT_PATH_AS_IS, 1L);
   set_proxy(c, r, environment);
   set_confined(c, r, environment, x);
@@ -398,9 +398,9 @@ Result<Response> Client::send(const Request& r) {
 
 namespace {
 
-// Whether the request may be sent once more after this. One that may have changed something is only repeated
-// when repeating changes nothing, or when it cannot have been acted on: it was not delivered (Retry; what is
-// unknown is Lost), or turned away for their number.
+// True if the request may be repeated after this result. A request that may have changed something is
+// repeated only if it is idempotent, or if the server cannot have acted on it: it was not delivered (Retry;
+// an unknown outcome is Lost), or it was throttled.
 bool may_repeat(const Request& r, const Result<Response>& answer) {
   if (!answer.ok()) return answer.status().code() == Code::Retry || answer.status().code() == Code::Timeout;
   if (turned_away(r, *answer)) return true;

@@ -18,7 +18,7 @@ constexpr int kRefused = 401, kUnderWay = 202, kBusy = 503;
 constexpr double kShort = 1,
                  kLong = 120;  // seconds: what the client waits anyway, and what is left to the caller
 
-// The seconds after which a request that was turned away is to be sent again from here; 0: not from here.
+// Seconds to wait before repeating a throttled request here; 0: do not repeat here.
 double worth_waiting(const JsonCall& call, const Response& response) {
   const bool busy = response.status == kBusy && call.request.idempotent;
   const bool away =

@@ -29,8 +29,8 @@ Status check_path(std::string_view path) {
   return {};
 }
 
-// True when following the link from a real folder can only end in the package: '..' stands at its beginning
-// alone, and not more often than the link lies deep. (Behind another link '..' would mean that one's folder.)
+// True if the link, followed from a real folder, stays in the package: '..' occurs only at its beginning, and
+// not more often than the link's depth. (After another link, '..' would be that link's parent.)
 bool link_stays(std::string_view path, std::string_view target) {
   if (target.empty() || target.size() > kLongestPath || target.front() == '/' ||
       target.find('\0') != target.npos)

@@ -28,8 +28,8 @@ int number_in(std::string_view text) {
   return number;
 }
 
-// Gateways of some clouds, and Nova of old, say 413 where others say 429; the same status tells of a quota,
-// and then there is no time at which to come again.
+// Some clouds' gateways, and old versions of Nova, use 413 instead of 429. The same status can mean a quota;
+// then it has no Retry-After.
 bool is_throttled(const http::Response& answer) {
   return answer.status == 429 || (answer.status == 413 && http::retry_after_of(answer) > 0);
 }

@@ -86,7 +86,7 @@ Result<std::string> find_egi_image(http::Client& http, const EgiImageUrl& image,
   Result<Json> images = not_found("");
   if (!image.vo.empty())
     images = ask(http, fmt::format("{}/{}/images", site, http::percent_encode(image.vo)), named, stop);
-  // Of all organisations, where the service does not know this one by itself.
+  // Queries all organisations if the service does not find this one.
   if (images.status().code() == Code::NotFound) images = ask(http, site + "/images", named, stop);
   if (!images.ok()) return images.status();
   std::string found, version;

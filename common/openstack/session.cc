@@ -60,7 +60,7 @@ Result<Token> Session::ask(const std::string& url, const std::string& body, cons
   retries.attempts = 5;
   const std::string what = fmt::format("{}: Keystone ({})", settings_.origin, http::printable_url(url));
   auto answer = http_.send(request, retries);
-  // A body that came apart on its way is asked for again.
+  // Repeats the request if the body was truncated.
   for (int again = 0; again < 3 && answer.ok() && answer->ok() && parse_json(answer->body).is_null(); ++again)
     answer = http_.send(request, retries);
   if (!answer.ok()) {

@@ -29,7 +29,7 @@ constexpr std::pair<const char*, const char*> kMethods[] = {
     {"none", "none"},
 };
 
-// What is given decides where nothing is said.
+// Without an auth_type, the given keys determine the method.
 std::string method_by_keys(const std::map<std::string, std::string>& auth) {
   if (auth.count("application_credential_secret")) return "application_credential";
   if (auth.count("access_token")) return "oidc_access_token";

@@ -94,7 +94,7 @@ class FileReader {
   }
 
  private:
-  // The file that the variable names, else the first that there is; none: nothing.
+  // The file named by the variable, else the first existing one; empty if none.
   Result<Clouds> first_of(const std::string& stem, const char* variable, const std::string& top,
                           Configuration* configuration) {
     std::vector<std::string> paths;
@@ -114,7 +114,7 @@ class FileReader {
     return Clouds();
   }
 
-  // `profile: NAME` takes what clouds-public.yaml says of that vendor as its ground.
+  // `profile: NAME` uses that vendor's entry in clouds-public.yaml as the base.
   Status add_profiles(Clouds& clouds) {
     auto vendors = first_of("clouds-public", "OS_CLIENT_VENDOR_FILE", "public-clouds", nullptr);
     if (!vendors.ok()) return vendors.status();

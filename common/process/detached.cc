@@ -19,7 +19,7 @@
 namespace radl {
 namespace {
 
-// In the child: waits for the word to start; false when whoever was to give it is gone.
+// In the child: waits for permission to start; false if the parent is gone.
 bool may_start(int go) {
   char word = 0;
   ssize_t n;

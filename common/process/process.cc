@@ -147,7 +147,7 @@ class Talk {
     return false;
   }
 
-  // What is to be written now. Closes the program's input when there is nothing more.
+  // The bytes to write now. Closes the program's input at its end.
   std::string_view next_input() {
     if (!pipes_.in.write.open()) return {};
     if (sent_ < request_.stdin_bytes.size()) return std::string_view(request_.stdin_bytes).substr(sent_);

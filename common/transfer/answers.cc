@@ -88,7 +88,7 @@ bool load(pugi::xml_document& doc, std::string_view xml) {
 
 namespace {
 
-// Keys of a list, which says itself whether they are encoded: as in a form, with '+' for a space.
+// Keys of a list. The list states whether they are encoded: like a form, with '+' for a space.
 class Keys {
  public:
   explicit Keys(const pugi::xml_node& root) : encoded_(text_of(root, "EncodingType") == "url") {}

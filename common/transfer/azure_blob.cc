@@ -24,7 +24,7 @@ std::string code_in(const http::Response& answer) {
 }
 
 StoredChecksum md5_in(const http::Response& answer) {
-  // The Content-MD5 of a range is that of the range.
+  // The Content-MD5 of a range covers only the range.
   std::string md5(answer.header("x-ms-blob-content-md5"));
   if (md5.empty() && answer.status != 206) md5 = answer.header("content-md5");
   if (md5.empty()) return {};

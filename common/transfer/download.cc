@@ -45,7 +45,7 @@ class Part {
           json.is_object() && json.value("url", "") == identity() && json.value("sha256", "") == what_.sha256;
       if (ours) {
         validator_ = json.value("validator", "");
-        // Without a validator nobody can tell that the rest belongs to the beginning, except the checksum.
+        // Without a validator, only the checksum can show that the rest belongs to the beginning.
         if (!validator_.empty() || !what_.sha256.empty()) {
           size_ = uint64_t(info.st_size);
           return {};
@@ -154,7 +154,7 @@ Status attempt(http::Client& http, const Download& what, Part& part, std::option
       }
       return {};
     }
-    // "No content" and the like are nobody's file.
+    // Statuses such as "No content" do not carry the file.
     if (answer.status != 200 && answer.status != 203)
       return {Code::Corrupt, "HTTP status " + std::to_string(answer.status) + " does not contain a file"};
     offset = 0;

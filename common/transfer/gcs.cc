@@ -85,7 +85,7 @@ Result<std::string> Gcs::bytes_url(const std::string& key, const Stop&) {
          http::percent_encode(key) + "?alt=media";
 }
 
-// What is stored compressed comes as it is stored: its checksum and size are of that.
+// Objects stored compressed are delivered compressed: checksum and size refer to that form.
 http::Headers Gcs::usual_headers() const {
   http::Headers headers{{"Accept-Encoding", "gzip"}};
   if (!options_.billed_project.empty()) headers.emplace_back("x-goog-user-project", options_.billed_project);

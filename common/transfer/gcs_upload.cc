@@ -1,7 +1,6 @@
-// Uploads files to Google Cloud Storage: small ones in one request, large ones in a session that the next
-// call resumes. Source: Cloud Storage documentation, "Resumable uploads": chunks but the last are multiples
-// of 256 KiB; `Content-Range: bytes */SIZE` queries the received size (Range of a 308); a session lasts a
-// week.
+// Uploads files to Google Cloud Storage: small ones whole, large ones in a session that the next call
+// resumes. Source: Cloud Storage documentation, "Resumable uploads": chunks but the last are multiples of 256
+// KiB; `Content-Range: bytes */SIZE` queries the received size (Range of a 308).
 #include <fmt/format.h>
 #include <sys/stat.h>
 

@@ -24,7 +24,7 @@ namespace {
 
 constexpr uint64_t kRange = uint64_t{16} << 20;
 constexpr size_t kRangesAtOnce = 8;
-// libcurl hands on 16 KiB at a time; a file takes more at once in half of the kernel's time.
+// libcurl delivers 16 KiB at a time; larger writes need half of the kernel's time.
 constexpr size_t kWritten = size_t{256} << 10;
 
 class Ranges {

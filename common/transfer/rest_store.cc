@@ -215,7 +215,7 @@ Status RestStore::get_file(const std::string& key, Download what) {
     Ranges ranges(*this, key);
     Status status = look_at_parts(key, *large, what.stop);
     if (status.ok()) status = download_ranges(ranges, what, std::move(*large), attempts_);
-    // Changed on the way: once more, from its beginning.
+    // The object changed during the download: retry once, from the beginning.
     if (status.code() != Code::Conflict || tries > 0) return status;
   }
 }

@@ -166,7 +166,7 @@ Status S3::remove(const std::string& key, const Stop& stop) {
   return s3_error(*r, address(key));
 }
 
-// Of some keys it may say that they could not be removed just now: the same again does no harm to the others.
+// Some keys may fail temporarily; repeating the request does no harm to the others.
 Status S3::remove_listed(const Call& what, const http::Request& request) {
   http::Backoff backoff({options_.attempts, 0.25, 20}, what.stop);
   for (;;) {

@@ -141,10 +141,10 @@ http::Request S3::prepared(const Call& what, http::Request request, aws::Credent
   request.stop = what.stop;
   for (const auto& header : what.headers) request.headers.push_back(header);
   aws::ToSign to_sign{what.method, where.host, where.path, what.query, request.headers, ""};
-  // Of a file its checksum is signed, as a header: reading it twice more for SHA-256 would cost more than
+  // For a file, signs its checksum as a header: reading it twice more for SHA-256 would cost more than
   // sending it.
   to_sign.body_sha256 = request.upload_file.empty() ? sha256_hex(request.body) : "UNSIGNED-PAYLOAD";
-  // libcurl's own would be that of a form, which some servers then take the body for.
+  // libcurl's default is that of a form, and some servers then parse the body as one.
   if (what.method == "PUT" || what.method == "POST")
     request.headers.emplace_back("Content-Type",
                                  what.method == "PUT" ? "application/octet-stream" : "application/xml");

@@ -95,7 +95,7 @@ void sort_by_name(std::vector<SourceFile>& files) {
   std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
 }
 
-// Whether a file system gives this name back as it is: "./a" and "a//b" would come back as "a" and "a/b".
+// True if a file system returns this name unchanged: "./a" and "a//b" would become "a" and "a/b".
 bool stays_as_it_is(std::string_view name) {
   for (size_t begin = 0; begin <= name.size();) {
     const size_t end = std::min(name.find('/', begin), name.size());
@@ -203,7 +203,7 @@ Status fetch_folder(http::Client& http, const std::string& uri, const std::strin
   auto files = place.listed() ? place.list(stop) : find_files(place, names, stop);
   if (!files.ok()) return files.status();
   sort_by_name(*files);
-  // Of somebody who has sent such a folder: it would be taken for what this one has.
+  // Skips the note of a folder that was itself sent, which would be mistaken for this folder's.
   std::erase_if(*files, [](const SourceFile& f) { return f.name == kNotes; });
   if (!names.empty()) {
     std::erase_if(*files, [&](const SourceFile& f) {

@@ -93,7 +93,7 @@ Result<SwiftOptions> swift_options(http::Client& http, const Lookup& environment
   return options;
 }
 
-// The container's key, else the account's: Swift shows them to their owner alone.
+// The container's key, else the account's. Swift shows them only to their owner.
 Result<std::string> Swift::url_key(const Stop& stop) {
   auto container = url(container_, "", stop);
   if (!container.ok()) return container.status();

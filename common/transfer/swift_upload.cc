@@ -16,7 +16,7 @@
 namespace radl::transfer {
 namespace {
 
-// A cluster takes 1,000 segments of up to 5 GiB where it was not told otherwise.
+// By default, a cluster allows 1,000 segments of up to 5 GiB.
 constexpr uint64_t kUsualSegment = uint64_t{64} << 20, kMostSegments = 1000,
                    kSmallSegment = uint64_t{1} << 20;
 constexpr double kSegmentStall = 60;

@@ -134,7 +134,7 @@ Status WebHdfs::put_file(const std::string& local, const std::string& path) {
 
 namespace {
 
-// {"boolean": false} is how WebHDFS says that an operation did nothing.
+// WebHDFS returns {"boolean": false} for an operation that did nothing.
 Status expect_true(const Result<http::Response>& r, const std::string& what) {
   if (!r.ok()) return r.status();
   return parse_hdfs_boolean(r->body) ? Status() : Status(Code::NotFound, what);

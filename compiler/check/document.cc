@@ -98,7 +98,7 @@ class Builder {
   std::unordered_map<std::string, size_t> items_;
 };
 
-// What EC3 asks of the templates that it launches.
+// The conditions under which EC3 launches templates.
 bool is_cluster(const Document& document) {
   auto has_image = [&](std::string_view name) {
     const Definition* system = document.systems.find(name);

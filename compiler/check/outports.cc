@@ -41,7 +41,7 @@ struct Reader {
   }
 };
 
-// tcp, udp, icmp; empty when there is none; "?" for another word.
+// tcp, udp, icmp; empty if absent; "?" for another word.
 std::string_view protocol(Reader& reader) {
   if (!reader.take('/')) return {};
   for (std::string_view known : {"tcp", "udp", "icmp"})
@@ -52,8 +52,8 @@ std::string_view protocol(Reader& reader) {
   return "?";
 }
 
-// Four groups of one to three digits with any character between, a slash, one or two digits, a dash. Digits
-// may be what stands between, so lengths are tried.
+// Four groups of one to three digits with any separator character, a slash, one or two digits, a dash. A
+// separator may be a digit, so all lengths are tried.
 bool cidr(std::string_view text, size_t group, size_t at, size_t& end) {
   for (size_t length = 3; length >= 1; --length) {
     size_t i = 0;

@@ -63,7 +63,7 @@ class Dump {
                        block.present ? features(block.features, 2) : "");
   }
 
-  // Resources are not evaluated yet: they stand as they were written.
+  // Resources are not evaluated yet and appear as written.
   std::string configure(const Configure& configure) const {
     const ast::Configure& written = *configure.written;
     std::string text = fmt::format("configure {}", configure.name.text);

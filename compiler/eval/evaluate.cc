@@ -196,7 +196,7 @@ Value Evaluator::applied(const ast::Binary& binary, const Value& left, bool alte
   return value.is_error() ? value : value.taint(left).taint(right);
 }
 
-// `site.front or none`: the left value, unless there is none.
+// `site.front or none`: the left value, unless it is none.
 Value Evaluator::alternative(const ast::Binary& binary, const Value& left, bool more) {
   if (left.kind() == Kind::Null) {
     Value right = more ? optional_value(*binary.right) : run(*binary.right);

@@ -1,4 +1,4 @@
-// Calls: of the language's functions, and of those that a file declares.
+// Calls of built-in functions, and of functions declared in a file.
 #include <fmt/format.h>
 
 #include "common/text.h"
@@ -41,8 +41,8 @@ Value Evaluator::call_value(const ast::Call& call) {
   CallFrame frame(context_, call, std::move(arguments));
   Value value = function->run(frame);
   if (value.is_error()) return value;
-  // What a structure of secrets contains is marked inside; its length or first key is no secret worth
-  // hiding less. What was chosen or made by a secret is one as a whole.
+  // Secrets inside a structure are marked individually; its length or first key is not worth hiding. A value
+  // selected or computed by a secret is secret as a whole.
   for (size_t i = 0; i < frame.size(); i++) {
     bool inside = frame[i].kind() == Kind::List || frame[i].kind() == Kind::Map;
     bool orders = function->run == run_sort || function->run == run_distinct;

@@ -19,7 +19,7 @@ Value Evaluator::list_value(const ast::ListValue& list) {
   return Value::list(std::move(items));
 }
 
-// Which node it is, and which attribute of it, stands in plans.
+// Plans show the node and the attribute.
 bool Evaluator::names_nodes(const Value& value) {
   if (value.has_unknown() || value.kind() == Kind::System || value.kind() == Kind::Node) return true;
   if (value.kind() == Kind::List) return std::any_of(value.items().begin(), value.items().end(), names_nodes);
@@ -132,7 +132,7 @@ Value Evaluator::made_value(const ast::Comprehension& made) {
   return chosen(std::move(value), hidden ? Value::null().mark_sensitive() : Value::null(), made.span);
 }
 
-// True for a condition that is not there. nullopt after a report. Sets `hidden` when it is a secret.
+// True for a missing condition. nullopt after a report. Sets `hidden` if it is a secret.
 std::optional<bool> Evaluator::condition_holds(const ast::Expr* condition, bool& hidden) {
   if (condition == nullptr) return true;
   Value value = run(*condition);

@@ -337,7 +337,7 @@ Value Evaluator::named_element(const Value& space, const ast::PathPart& part, co
   return member_value(space, {index.as_text(), part.index->span}, so_far, part.span);
 }
 
-// Of several systems: one system's nodes after the other's.
+// For several systems: concatenates their nodes.
 Value Evaluator::nodes_of(const Value& systems, Span at) {
   Items items;
   for (const Value& system : systems.items()) {

@@ -32,7 +32,7 @@ bool CallFrame::charge(size_t elements, size_t bytes) const {
 
 // ---- the world
 
-// Which file or variable was read stands in messages, and of files in the IR.
+// Messages name the file or variable that was read, and so does the IR for files.
 static Value secret_name(const CallFrame& call) {
   call.context().diagnostics->report(DiagCode::SecretShown, call.span(0),
                                      "what is read is shown in plans: its name cannot be a secret");

@@ -9,7 +9,7 @@
 
 namespace radl::expr {
 
-// The elements as they stand in a string; nullopt (reported) when one has no string form.
+// The elements' texts; nullopt after a report if one has no text form.
 bool append_text(const CallFrame& call, Items& parts, const Value& item) {
   if (item.kind() == Kind::Unknown || item.kind() == Kind::Joined) {
     parts.push_back(item);

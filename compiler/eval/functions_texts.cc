@@ -109,7 +109,7 @@ Value run_ends_with(const CallFrame& call) {
   return Value::boolean(call[0].as_text(kPermitted).ends_with(call[1].as_text(kPermitted)));
 }
 
-// `{}` in turn; `{{` and `}}` stand for braces.
+// Replaces each `{}` in turn; `{{` and `}}` are escaped braces.
 Value run_format(const CallFrame& call) {
   if (call[0].kind() != Kind::String) return call.expected(0, "a string");
   const std::string& pattern = call[0].as_text(kPermitted);
@@ -199,7 +199,7 @@ class JsonText {
  private:
   void finish() { parts_.push_back(Value::string(std::exchange(text_, {}))); }
 
-  // What is made from a secret is a part of its own, and a secret.
+  // Text from a secret is a separate, secret part.
   bool add_text(const std::string& text, const Value& from) {
     if (!from.sensitive()) {
       text_ += text;

@@ -20,7 +20,7 @@ using ValueKind = expr::Kind;
 
 namespace {
 
-// "4G" -> 4 with unit G; nullopt when it is no number with (or without) a unit.
+// "4G" -> 4 with unit G; nullopt if it is not a number with or without a unit.
 std::optional<Value> number_from_text(std::string_view text) {
   size_t end = 0;
   while (end < text.size() && (std::isdigit(static_cast<unsigned char>(text[end])) || text[end] == '.' ||

@@ -162,7 +162,7 @@ class Instantiation {
       for (const ast::Block* block : made) all_.declare_name(instance_, *block);
       for (const ast::Block* block : made)
         if (auto* use = ast::as<ast::Use>(block)) all_.follow(instance_, *use, *written_[i].tree);
-      // A module that is left out is read all the same: what is wrong with it does not wait for the day.
+      // A module excluded by `when` is still read, so that its errors are found early.
       auto* left_out = made.empty() ? ast::as<ast::Use>(written_[i].block) : nullptr;
       if (left_out && left_out->module) all_.library_.load(*left_out->module, *written_[i].tree->source);
     }
@@ -234,7 +234,7 @@ class Instantiation {
     }
   }
 
-  // Of several files the later definition holds, as EC3 has it; a reference (no parentheses) never does.
+  // Among several files, the later definition wins, as in EC3; a reference (no parentheses) never does.
   void declare_configure(Instance& instance, const ast::Configure& configure) {
     auto [known, fresh] = instance.configures.emplace(configure.name.text, &configure);
     if (!fresh && configure.has_body && known->second->span.file != configure.span.file)
@@ -321,7 +321,7 @@ class Instantiation {
     fill(made);
   }
 
-  // A library's own `use` says nothing to a user: the one that brought the library does.
+  // A library's own `use` means nothing to a user; report the one that loaded the library.
   UsedFrom used_from(const Instance& instance, const ast::Use& use, uint32_t file) const {
     const UsedFrom& outer = instance.used_from;
     if (outer.library) return {file, outer.use, true, outer.outer};

@@ -1,6 +1,6 @@
-// `radl 2`: expressions become their values, names of a module's blocks get its prefix, and `input.x` before
-// a number of nodes or in an item becomes the systems that it stands for. Configures that hold a job are left
-// out: passes/steps.cc reads them from their instance.
+// `radl 2`: replaces expressions by their values, prefixes names of a module's blocks, and replaces `input.x`
+// before a number of nodes or in an item by its systems. Omits configures that hold a job: passes/steps.cc
+// reads them from their instance.
 #include <fmt/format.h>
 
 #include <algorithm>

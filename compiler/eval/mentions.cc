@@ -46,7 +46,7 @@ class Reader {
         into_.words.insert(first);
       }
     }
-    // A reader may mean the value (W0403); that nothing uses it is no second warning.
+    // The reader may mean the value (W0403); a second warning that it is unused would not help.
     if (auto* text = ast::as<ast::String>(&written); text && text->word) into_.words.insert(text->text);
     if (auto* call = ast::as<ast::Call>(&written)) into_.words.insert(call->function.text);
     each_part(written, [this](const ast::Expr& inner) { value(inner); });

@@ -113,7 +113,7 @@ bool PropertySetter::may_be_unknown() const {
   }
 }
 
-// The value as it is; secrets by name.
+// The value unchanged; secrets by name.
 void PropertySetter::put(const Value& value) {
   expr::Emitter emitter(&context_.secrets, fmt::format("{}.{}", context_.place, property_.name),
                         context_.nodes_of);
@@ -135,14 +135,14 @@ const std::string* PropertySetter::known_text(const Value& value, std::string_vi
 
 void PropertySetter::text(const Value& value) {
   if (!property_.one_of.empty()) return choice(value);
-  // A number stands in a string as it was written: version = 3
+  // A string property accepts a number in its written form: version = 3
   if (!value.is_text() && !value.is_number()) return wrong("a string", value);
   const Value string = value.is_text() ? value : *expr::as_string(value);
   if (fits_form(string)) put(string);
 }
 
-// What is not known yet is looked at when it is. A secret is as well: a finding would show what it is like.
-// Empty is how inputs say "none".
+// Unknown values are checked once they are known. So are secrets, because a finding would reveal something
+// about them. Inputs use the empty string for "none".
 bool PropertySetter::fits_form(const Value& value) {
   if (value.kind() != ValueKind::String || value.sensitive()) return true;
   const std::string& text = value.as_text();

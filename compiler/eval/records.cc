@@ -34,7 +34,7 @@ bool has(const Features& features, std::string_view name) {
                      [&](const Feature& feature) { return feature.name == name; });
 }
 
-// Short names of records beside those of the features.
+// Short field names of records, in addition to the feature names.
 std::string_view feature_called(std::string_view key, Records records) {
   if (records == Records::Disks && key == "mount") return "mount_path";
   if (records == Records::Networks && key == "network") return "connection";

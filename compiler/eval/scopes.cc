@@ -153,8 +153,8 @@ std::string Scopes::Scope::left_out(ast::Kind kind, std::string_view name) const
       space);
 }
 
-// An error of which all was said where the block that declares the name could not be read, or where its
-// `when` was wrong.
+// An Error that was already reported: the block that declares the name could not be parsed, or its `when` was
+// invalid.
 std::optional<Value> Scopes::Scope::missing(std::string_view keyword, std::string_view name) const {
   const auto left_out = instance.left_out.find({ast::Kind::Output, name});
   if (keyword == "output" && left_out != instance.left_out.end() && !left_out->second) return Value();

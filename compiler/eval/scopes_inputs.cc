@@ -130,7 +130,7 @@ void Scopes::resolve_inputs() {
   visit(program_, [&](const Instance& instance) { declare(instance); });
   for (const auto& [name, source] : given_.explicit_names()) {
     if (program_.inputs.contains(name)) continue;
-    // RADL 1's @input.NAME@ is declared by its use: the pass `read` has looked at these.
+    // RADL 1's @input.NAME@ is declared by its use; the pass `read` has checked these.
     if (program_.trees.empty() || program_.trees.front()->dialect != ast::Dialect::Radl2) continue;
     auto& diagnostic = diagnostics_.report(DiagCode::UnknownInput, {},
                                            fmt::format("{}: the program has no input '{}'", source, name));
@@ -248,7 +248,7 @@ Value Scopes::module_value(Slot& slot, const Instance& instance, std::string_vie
   return {};
 }
 
-// True when `condition` holds, or when it cannot be said after a report.
+// True if `condition` holds, or if it cannot be evaluated, after a report.
 bool Scopes::holds(const ast::Expr& condition, const Instance& instance, std::string_view what) {
   Value value = evaluate(condition, instance);
   if (value.is_error()) return true;

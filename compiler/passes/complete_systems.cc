@@ -1,5 +1,5 @@
-// What a system of `radl 2` says besides its features, and what it need not say: its cloud goes to its
-// deploys, and without a network it gets the default one.
+// Completes systems of `radl 2`: passes their cloud to their deploys, and adds the default network to those
+// without one.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -16,7 +16,7 @@ namespace radl::passes {
 
 namespace {
 
-// A resource where it is wanted.
+// A resource, and the item that requests it.
 struct Wanted {
   const BoundItem* item;
   const ir::Resource* resource;
@@ -83,7 +83,7 @@ class Comparing {
     return !both("file", "directory") && !(gives_content(a) && gives_content(b));
   }
 
-  // Local files by their digest: where they lie says nothing.
+  // Compares local files by digest, because their location does not matter.
   ir::Json content(const ir::Resource& resource) const {
     if (auto digest = resource.properties.find("source_sha256"); digest != resource.properties.end())
       return *digest;
@@ -120,7 +120,7 @@ class Finder {
   }
 
  private:
-  // The nodes of a system run the same items. Where their resources are the same too, one node is looked at.
+  // A system's nodes run the same items. If their resources are equal too, checks only one node.
   void look_at(const std::vector<const BoundItem*>& items) {
     auto alike = [&](const BoundItem* item) {
       return std::all_of(item->steps.begin(), item->steps.end(), [&](size_t step) {

@@ -175,7 +175,7 @@ std::string dump_order(const Build& build) {
   return text;
 }
 
-// A file that is not UTF-8 is refused, but its passes may be looked at.
+// A file that is not UTF-8 is rejected, but its passes can still be dumped.
 std::string dump_program(const Build& build) {
   return ir::to_json(build.program).dump(2, ' ', false, ir::Json::error_handler_t::replace) + "\n";
 }

@@ -98,9 +98,9 @@ class Binder {
     }
   }
 
-  // An item with `after` and without `step` is in the step of what it comes after, the latest where these are
-  // several: in step 0 it would hold up what it waits for. A circle is left as it is: the order pass reports
-  // it.
+  // An item with `after` but without `step` joins the latest step of the items that it follows: in
+  // step 0 it would delay the items it waits for. Cycles are left unchanged; the order pass reports
+  // them.
   void take_steps() {
     std::map<std::string_view, std::vector<size_t>> bound, waiting;  // configure -> places in items
     for (const auto& [key, place] : places_) bound[build_.items[place].configure->name.text].push_back(place);

@@ -68,7 +68,7 @@ class InstanceScope final : public hir::Scope {
   std::string full(std::string_view name) override { return instance_.full(name); }
   bool has_network(std::string_view name) override { return instance_.networks.contains(name); }
 
-  // A system that is not there stays under its name: the check reports it.
+  // A missing system keeps its name: the check reports it.
   std::vector<std::string> systems_of(const ast::Deploy& deploy) override {
     return or_written(scopes_.systems_named(deploy.name, instance_), deploy.name);
   }

@@ -46,7 +46,7 @@ class Moves {
     if (!help.empty()) diagnostic.with_help(std::move(help));
   }
 
-  // A name as it is in the program: "worker" of the module `cifar` is "cifar.worker". Empty after a report.
+  // The full name in the program: "worker" of the module `cifar` is "cifar.worker". Empty after a report.
   std::string name_of(const ast::Expr* written, const Instance& instance) {
     if (written == nullptr) return "";
     expr::Value value = build_.scopes->evaluate(*written, instance);

@@ -100,8 +100,8 @@ class Names {
     each_part(written, [&](const ast::Expr& inner) { value(inner); });
   }
 
-  // A word that names a cloud or a zone does not mean the value of the same name. For a system it did until
-  // `radl 2` took words there: the user must decide.
+  // A word for a cloud or zone does not refer to the value of the same name. For a system it did in older
+  // versions of `radl 2`, so the user must decide.
   void word(const PlaceWord& found) {
     const std::string_view text = found.word->text;
     const std::string name = fmt::format("'{}'", text), value = fmt::format("'${{{}}}'", text);

@@ -39,7 +39,7 @@ class Template {
     }
   }
 
-  // The node takes what the template holds: none is made after it.
+  // Moves the template's content into the node, since no further node is made from it.
   ir::Node make_last(int ordinal, int number, const std::string& cloud) {
     return finished(std::move(node_), ordinal, number, cloud);
   }
@@ -120,7 +120,7 @@ class Numbers {
   int next_ = 0;
 };
 
-// A system whose name is that of a `configure c ()` is left out of contextualization.
+// A system with the same name as a `configure c ()` is excluded from contextualization.
 std::set<std::string_view> left_out(const Build& build) {
   std::set<std::string_view> names;
   for (const sema::ConfigureDefinition& definition : build.document.configures.list) {
@@ -131,8 +131,8 @@ std::set<std::string_view> left_out(const Build& build) {
   return names;
 }
 
-// Each deploy that has a number and a system; before the first node is made it is known whether they are too
-// many.
+// Checks every deploy that has a number and a system before any node is
+// created.
 bool too_many(Build& build) {
   double machines = 0;
   for (const hir::Deploy* deploy : build.document.deploys)
@@ -152,7 +152,7 @@ bool too_many(Build& build) {
   return false;
 }
 
-// What expressions ask about nodes, once they are there.
+// Publishes node facts for expressions.
 void give_facts(Build& build) {
   build.scopes->set_node_facts([&build](const std::string& name,
                                         int64_t ordinal) -> std::optional<Scopes::NodeFacts> {
@@ -175,8 +175,8 @@ void give_facts(Build& build) {
   });
 }
 
-// Of one deploy, that begins at the ordinal `first`. Where `radlc scale` has chosen the system's nodes, those
-// of them that are the deploy's; its last deploy has all that come behind.
+// The ordinals of one deploy that starts at `first`. If `radlc scale` has chosen the system's nodes: the
+// chosen ones in the deploy's range; the last deploy also gets all higher ones.
 std::vector<int> ordinals_of(const Build& build, const std::string& system, int first, int count, bool last) {
   std::vector<int> ordinals;
   auto chosen = build.options.chosen_nodes.find(system);

@@ -191,8 +191,8 @@ class Orderer {
     }
   }
 
-  // A training or program that takes an output of a module waits for that module, on whatever nodes it runs.
-  // Where the module waits for it in turn, the values alone say what comes first.
+  // A training or program that uses an output of a module waits for that module on all its nodes. If the
+  // module in turn waits for it, only the values determine the order.
   void add_modules() {
     for (const Build::TrainingStep& training : build_.trainings) {
       const size_t v = training_vertex_.at(build_.steps[training.step].id);
@@ -217,7 +217,7 @@ class Orderer {
     });
   }
 
-  // Whether one of them waits for the vertex, by way of whatever else.
+  // True if one of them waits for the vertex, directly or not.
   bool reaches(std::vector<size_t> left, size_t wanted) const {
     std::set<size_t> seen(left.begin(), left.end());
     while (!left.empty()) {

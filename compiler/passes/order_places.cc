@@ -22,7 +22,7 @@ const Places& places_of(const Instance& instance, std::map<const Instance*, Plac
   return found->second;
 }
 
-// The name that module['job-${x}'] asks for, once `each` is written out; "" if it is computed otherwise.
+// The name in module['job-${x}'] after `each` is expanded; "" if it is computed otherwise.
 std::string name_asked_for(const ast::PathPart& part) {
   auto text_of = [](const ast::Expr* written) -> std::string {
     auto* bound = ast::as<ast::Bound>(written);

@@ -130,7 +130,7 @@ class Reader {
   }
 
  private:
-  // Notes the file; its text as it is parsed.
+  // Records the file, and returns its text as parsed.
   const SourceFile& take(const std::string& path, const SourceFile& file) {
     build_.files.push_back(&file);
     std::string_view text = file.text();

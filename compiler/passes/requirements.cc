@@ -42,7 +42,7 @@ std::string random_text(int length) {
   return text;
 }
 
-// What a secret stands for in the one map that holds it.
+// The content of a secret, for the single map that stores it.
 std::string secret_content(const hir::Value& content) {
   if (content.kind() == hir::Kind::Random) return random_text(content.random_length());
   return std::string(content.text().value_or(""));
@@ -56,7 +56,7 @@ ir::Json value_json(Build& build, const hir::Value& value, std::string_view feat
   if (value.sensitive() || (text && is_secret_feature(feature)) || value.kind() == hir::Kind::Random) {
     std::string name(value.secret_name());
     if (name.empty()) name = fmt::format("{}.{}", place, feature);
-    // The same feature written twice with the same value is one secret; a random one is made once.
+    // A feature written twice with the same value is one secret; a random value is generated once.
     if (!build.secrets.contains(name)) build.secrets[name] = secret_content(value.content(expr::kPermitted));
     return ir::secret(name);
   }

@@ -30,8 +30,8 @@ class StepMaker {
   }
 
  private:
-  // Systems and recipes of which a `deploy` or an item is written, but none is there: `when` or an `each`
-  // over nothing leaves them out. Their values may be ones that only the other case has.
+  // Systems and recipes with a `deploy` or item that `when`, or an `each` over nothing, excludes. Their
+  // values may exist only in the other case.
   void find_left_out() {
     if (build_.diagnostics.has_errors()) return;  // which may have left it out
     std::set<std::string_view> deployed, bound;
@@ -152,7 +152,7 @@ class StepMaker {
     return json_digest(parts);
   }
 
-  // Native recipes that no item names are looked at too, so that their mistakes are found.
+  // Also checks native recipes that no item uses, so that their errors are found.
   void check_unbound() {
     visit(static_cast<const Instance&>(*build_.root), [&](const Instance& instance) {
       for (const auto& [name, block] : instance.configures) {

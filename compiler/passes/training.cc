@@ -21,7 +21,7 @@ void put(ir::Json& job, std::string_view path, const ir::Json& value) {
     job[std::string(path.substr(0, dot))][std::string(path.substr(dot + 1))] = value;
 }
 
-// The dataset with what the training says about it itself.
+// The dataset with the training's own settings for it.
 ir::Json dataset_of(const ir::Json& given) {
   ir::Json dataset = given["dataset"];
   for (const char* key : {"train", "test", "source", "mirror", "skip_corrupt", "corrupt_limit"}) {
@@ -63,10 +63,10 @@ void spell_local_steps(ir::Json& job) {
   sync["delay"] = sync.value("delay", std::max(1, steps / 4));
 }
 
-// What makes an old checkpoint useless when it changes: all but what docs/job.md lets a resumption change.
+// Settings that must not change for a checkpoint to be usable: all but those listed in docs/job.md.
 std::string identity_of(const ir::Json& job, const ir::Json& dataset) {
   ir::Json part = job;
-  // The content; of a place that is not looked at here its address.
+  // The content's digest; for a remote place its address.
   if (dataset.contains("path"))
     part["dataset"]["content"] = dataset.value("path_sha256", dataset.value("path", ""));
   for (const char* key :
@@ -81,7 +81,7 @@ std::string identity_of(const ir::Json& job, const ir::Json& dataset) {
 
 namespace {
 
-// Why gradients cannot be sent in part, as `gradients` says; "" if they can, or are sent whole.
+// Why gradients cannot be compressed as requested by `gradients`; "" if they can, or are sent whole.
 std::string compression_problem(const ir::Json& given, const std::string& mode, bool local_steps) {
   const std::string gradients = given.value("gradients", ""), optimizer = given.value("optimizer", "");
   if (given.contains("density") && gradients != "top_k") return "'density' needs 'gradients' = 'top_k'";

@@ -71,7 +71,7 @@ class Joiner {
     if (wanted.empty() || wanted == "no") return std::nullopt;
     Joined joined;
     joined.network = &network;
-    // What is wrong with them the check has said.
+    // The check has already reported errors.
     const std::string cidr = text(network, "wireguard_cidr");
     const auto range = sema::wireguard_range(cidr.empty() ? sema::kUsualWireguardRange : cidr);
     if (wanted != "yes" || !range || network.reference) return std::nullopt;

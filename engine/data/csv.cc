@@ -40,7 +40,7 @@ Result<InputShape> shape_of(size_t pixels, const ReaderOptions& options, const s
       .with_hint("give the shape");
 }
 
-// Labels are classes; numbers stand in their order, other texts in the alphabet's.
+// Labels become classes: numbers in numeric order, other texts alphabetically.
 std::vector<std::string> sorted_classes(const std::vector<std::string>& labels) {
   std::set<std::string> distinct(labels.begin(), labels.end());
   std::vector<std::string> names(distinct.begin(), distinct.end());
@@ -181,7 +181,7 @@ std::string csv_file(const std::string& place, bool training) {
   const std::string part = place + (training ? "/train.csv" : "/test.csv");
   for (const char* end : {"", ".gz"})
     if (fs::exists(part + end, error)) return part + end;
-  // A single one, whatever its name, is the training part.
+  // A single file of any name is the training part.
   std::string only;
   for (fs::directory_iterator it(place, error), end; !error && it != end; it.increment(error)) {
     const std::string name = it->path().filename().string();

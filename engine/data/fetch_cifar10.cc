@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t kRecord = 3073, kLargestMember = size_t{64} << 20;
 
-// A file whose size, time and sum were looked at before need not be hashed again (180 MB take half a second).
+// Caches verified files by size and time, because hashing 180 MB takes half a second.
 class Verified {
  public:
   explicit Verified(const std::string& folder) : path_(folder + "/.verified") {
@@ -228,7 +228,7 @@ Result<Fetched> fetch_cifar10(const FetchOptions& o, const Cifar10Release& relea
     return Status(Code::Invalid, folder + ": holds the whole dataset")
         .with_hint("name another folder for the subset with --directory");
   }
-  // Of the sources only the subset is content to find a subset; the whole may be had by now.
+  // Only the source `subset` accepts an existing subset; for others the full dataset may be available now.
   const bool subset_will_do = o.mirror.empty() && (o.source == "subset" || o.offline);
   if (subset_will_do && all_there(folder, release.subset_files))
     return describe(folder, "subset", true, release.subset_files);
@@ -242,7 +242,7 @@ Result<Fetched> fetch_cifar10(const FetchOptions& o, const Cifar10Release& relea
     if (s.ok() && !all_there(folder, files))
       s = Status(Code::Corrupt, folder + ": its files changed while they were written");
     if (s.ok()) return describe(folder, a.name, false, files);
-    // A wrong checksum is no reason to look elsewhere quietly, and an interruption none at all.
+    // Do not silently try another source after a wrong checksum or an interruption.
     if (s.code() == Code::Cancelled || s.code() == Code::Corrupt || s.code() == Code::Quota) return s;
     if (o.say) o.say("cifar10: not from there: " + s.text());
     reasons += (reasons.empty() ? "" : "; ") + a.name + ": " + s.message();

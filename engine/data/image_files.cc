@@ -15,7 +15,7 @@ constexpr size_t kLargestImage = size_t{64} << 20, kMemory = size_t{256} << 20;
 constexpr size_t kLooked = 256, kBeginning = size_t{256} << 10;
 constexpr int kSmallest = 8, kLargestSide = 224;
 
-// Keeps many threads from decoding large images at once.
+// Limits the memory of concurrent decoding of large images.
 class MemoryShare {
  public:
   explicit MemoryShare(size_t bytes) : all_(bytes) {}
@@ -60,7 +60,7 @@ class ImageDataset : public Dataset {
   Status read(size_t i, std::span<uint8_t> out) const override {
     const std::string path = origin(i);
     auto bytes = read_file(path, kLargestImage);
-    // A file that cannot be read is as good as a corrupt one to whoever may skip it.
+    // If corrupt images may be skipped, so may unreadable files.
     if (!bytes.ok()) return {Code::Corrupt, bytes.status().message()};
     const DecodeLimits limits{
         .channels = shape_.channels, .enough_height = shape_.height, .enough_width = shape_.width};

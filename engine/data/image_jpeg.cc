@@ -173,7 +173,7 @@ Result<Image> decode_jpeg(std::string_view bytes, const DecodeLimits& limits) {
   Image p{int(r.jpeg.output_height), int(r.jpeg.output_width), r.channels, {}};
   if (limits.admit) {
     const uint64_t all = uint64_t(r.jpeg.image_width) * r.jpeg.image_height;
-    // Of several scans libjpeg keeps all coefficients, two bytes each; a turned image is copied.
+    // For several scans, libjpeg keeps all coefficients, two bytes each; a rotated image is copied.
     const uint64_t kept = jpeg_has_multiple_scans(&r.jpeg) ? 2 * uint64_t(r.jpeg.num_components) * all : 0;
     const uint64_t decoded = uint64_t(p.height) * uint64_t(p.width) * uint64_t(r.channels);
     if (Status s = limits.admit(all, kept + (r.orientation > 1 ? 2 : 1) * decoded); !s.ok()) return s;

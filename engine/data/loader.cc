@@ -20,7 +20,7 @@ constexpr size_t kChunk = 16;  // images that a thread takes at a time
 constexpr uint64_t kNoBatch = UINT64_MAX;
 constexpr int kMostThreads = 16;
 
-// A batch on its way: images are taken by whoever has time, `done` of them are prepared.
+// A batch in preparation: any free thread takes images; `done` of them are prepared.
 struct Slot {
   uint64_t number = kNoBatch;
   std::vector<float> images;

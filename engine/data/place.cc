@@ -56,7 +56,7 @@ std::string file_name(const std::string& uri) {
   return path.substr(path.rfind('/') + 1);
 }
 
-// A dataset from elsewhere lies in the user's cache, under a name made of its URI.
+// Fetches a remote dataset to the user's cache, under a name derived from its URI.
 Result<std::string> bring(const std::string& uri, const PlaceOptions& o) {
   auto cache = default_cache();
   if (!cache.ok()) return cache.status();
@@ -78,7 +78,7 @@ Result<std::string> bring(const std::string& uri, const PlaceOptions& o) {
   return folder;
 }
 
-// Unpacked under a name made of its content.
+// Unpacks under a name derived from the content.
 Result<std::string> unpacked(const std::string& path, const PlaceOptions& o) {
   auto listed = list_dataset(path);
   if (!listed.ok()) return listed.status();

@@ -34,7 +34,7 @@ constexpr int kShareOfRoom = 8;  // at most an eighth of what is free
 constexpr uint64_t kSmall = uint64_t{8} << 20;  // smaller files come side by side
 constexpr size_t kAtOnce = 512;
 
-// A file that nobody can find, so that it goes with the process.
+// An unnamed file, which disappears with the process.
 Result<int> nameless_file(const std::string& folder) {
   int file = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (file >= 0) return file;

@@ -1,5 +1,5 @@
-// Which convolution kernel does what: rules by geometry, type and processor, never by timing, so that the
-// same machine type gives the same bits every time. docs/engine.md has the measurements behind them.
+// Selects the convolution kernel: by geometry, type and processor, never by timing, so that the same machine
+// type always gives the same bits. docs/engine.md has the measurements for these rules.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -13,7 +13,7 @@ namespace radl::engine {
 
 namespace {
 
-// The kernel gives a process the tiles' state when it asks (Linux 5.16 and later;
+// A process must request tile state from the kernel (Linux 5.16 and later;
 // Documentation/arch/x86/xstate.rst).
 bool may_use_tiles() {
   constexpr int kRequestPermission = 0x1023, kTileData = 18;

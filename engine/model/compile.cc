@@ -45,8 +45,8 @@ class Compiler {
   }
 
  private:
-  // The last layers compute in fp32: the output and the element-wise layers behind the last linear one, and
-  // that.
+  // The last layers compute in fp32: the last linear layer, the element-wise layers after it, and the
+  // output.
   void mark_fp32() {
     fp32_.assign(graph_.layers.size(), type_ == Type::F32);
     fp32_.back() = true;
@@ -80,7 +80,7 @@ class Compiler {
   }
 
   Tensor* output(int layer) { return tensors_[layer] = plan_.make(graph_.layers[layer].out, type_of(layer)); }
-  // Of a parameter of the operation that is added next.
+  // For a parameter of the operation that is added next.
   int64_t offset(int parameter) {
     if (parameter < 0) return -1;
     parameters_.push_back(static_cast<size_t>(parameter));

@@ -20,12 +20,12 @@ int source(const Graph& graph, int layer) {
   return layer;
 }
 
-// In double: what a text asks for may be more than an integer holds.
+// Uses double, because a text may request more than an integer can hold.
 double values(const Graph& graph, int layer, int batch) {
   return static_cast<double>(batch) * static_cast<double>(graph.layers[layer].out.size());
 }
 
-// What attention keeps of each image, head and pair of positions, whatever else is shared in time.
+// Attention stores this much per image, head and pair of positions, whatever memory is shared.
 double attention_values(const Layer& l, int batch) {
   const double positions = static_cast<double>(l.out.h) * l.out.w;
   return l.kind == Kind::Attention ? batch * l.heads * positions * positions : 0;

@@ -18,7 +18,7 @@ namespace radl::engine {
 
 namespace {
 
-// `--kernels ref`: the oracle behind the common interface.
+// `--kernels ref`: the reference network with the common interface.
 class PlainNetwork : public Network {
  public:
   PlainNetwork(Graph graph, const BuildOptions& options)

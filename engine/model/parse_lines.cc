@@ -152,7 +152,7 @@ class Unroller {
   }
 
  private:
-  // The line to go on behind.
+  // The line after which parsing continues.
   size_t open(size_t at, Loop loop) {
     if (loop.value > loop.last) return ends_[at];
     loop.begin = at, loop.end = ends_[at];

@@ -148,7 +148,7 @@ std::string under_lease(const Lease& lease, const std::string& command) {
 }
 
 std::string ssh_under_lease(const Lease& lease) {
-  // The command is the last argument. /bin/sh runs it as one word, whatever the login's shell is.
+  // The command is the last argument. /bin/sh runs it as one word, whatever the login shell is.
   return std::string("#!/bin/sh\n") + kForLogin +
          "[ $# -gt 2 ] || exec ssh \"$@\"\n"
          "for word; do [ \"$word\" != -O ] || exec ssh \"$@\"; done\n"

@@ -17,7 +17,7 @@ namespace radl {
 
 namespace {
 
-// The nodes of one cloud, and what it is asked with.
+// The nodes of one cloud, and the design input for it.
 struct Share {
   Cloud* cloud = nullptr;
   DesignInput input;
@@ -60,7 +60,7 @@ class Builder {
     known->second.input.nodes.push_back(&node);
   }
 
-  // Whether it can be made, with as many of its soft features as can be had.
+  // Checks that it can be created, with as many of its soft features as possible.
   void check(const ir::Node& node) {
     const std::string id = input_.clouds.id_for(node);
     auto known = shares_.find(id);
@@ -77,7 +77,7 @@ class Builder {
     if (!node.softs.empty()) slot = with_softs(node, share);
   }
 
-  // Why it is to be in the cloud that it cannot be in; "" where that is the run's own.
+  // Why it must be in the cloud that cannot provide it; "" if that is the run's default.
   std::string asked_for(const ir::Node& node) const {
     if (!node.cloud.empty()) return "its `deploy` names " + node.cloud + ": ";
     const std::string name = input_.clouds.name_for(node);
@@ -164,8 +164,8 @@ class Builder {
     return {};
   }
 
-  // Its processes would never find each other: no private network reaches from one cloud, or region, into
-  // another. Machines that exist may be reached from anywhere; whoever names them knows.
+  // The job's processes could not reach each other: private networks do not span clouds or regions. Existing
+  // machines may be reachable from anywhere; the user knows.
   void refuse_divided_jobs() {
     std::map<std::string, std::string> cloud_of;  // by a node's address
     for (const ir::Node& node : input_.program.nodes) cloud_of[node.address] = input_.clouds.id_for(node);
@@ -214,7 +214,7 @@ class Builder {
 
   void add_problem(const std::string& text) { problems_.push_back({"", text}); }
 
-  // One line for each; what is wrong with many nodes of a system is said once: "w[0..99]: ..".
+  // One line per problem; equal problems of a system's nodes are combined: "w[0..99]: ..".
   std::string problems_text() const {
     struct Line {
       std::string before, after;  // the ordinals

@@ -14,7 +14,7 @@ namespace radl {
 
 namespace {
 
-// That of a resource, added if there is none.
+// The drift entry of a resource, added if missing.
 Drift& drift_of(std::vector<Drift>& drift, const std::string& address) {
   auto known = std::lower_bound(drift.begin(), drift.end(), address,
                                 [](const Drift& one, const std::string& name) { return one.address < name; });

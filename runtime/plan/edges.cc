@@ -89,7 +89,7 @@ class StepEdges {
   void connect(const ir::Step& step, Action& action, const std::set<std::string>& before) {
     std::set<std::string> needs = before, nodes;
     for (const std::string& node : step.nodes) add_node(node, nodes);
-    // An elastic farm begins with those of its nodes that could be made.
+    // An elastic farm starts with those of its nodes that could be created.
     if (ir::has_elastic_farm(step) && !nodes.empty()) {
       const std::string all = step.id + " nodes";
       draft_.plan.barriers.push_back({all, {nodes.begin(), nodes.end()}, false});
@@ -97,7 +97,7 @@ class StepEdges {
     }
     needs.merge(nodes);
     if (step.kind == ir::StepKind::Ansible && has_all_nodes_) needs.insert(kAllNodes);
-    // A value that is known only when its owner is there.
+    // A value that is known only after its owner exists.
     for (const std::string& name : ir::unknowns_in(step)) {
       std::string owner = split_unknown(name).owner;
       add_if_made(owner, needs);
@@ -114,7 +114,7 @@ class StepEdges {
     }
   }
 
-  // A node that stays may be reached only when what it stands upon has changed: SSH is opened for another
+  // An existing node may be unreachable until what it depends on has changed: SSH is opened for another
   // address.
   void add_node(const std::string& node, std::set<std::string>& needs) const {
     add_if_made(node, needs);
@@ -182,8 +182,8 @@ std::vector<std::string> removed_with_job(const Draft& draft, const Action& job)
   return removed;
 }
 
-// What is left of earlier versions of jobs ends before their successors start: with its node where that goes,
-// and where the job is no longer in the file before anything else runs on its nodes.
+// Leftovers of older job versions end before their successors start: with their node if that is removed, and
+// before anything else on their nodes if the job is no longer in the file.
 void job_edges(Draft& draft) {
   std::vector<Action>& actions = draft.plan.actions;
   std::vector<const Action*> forgotten;

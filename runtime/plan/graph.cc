@@ -62,7 +62,7 @@ class GraphBuilder {
 
   void connect(const Action& action) {
     if (auto made = make_.find(action.id); made != make_.end()) {
-      // Of what is only removed: its removal.
+      // For actions that only remove: the removal.
       for (const std::string& need : action.needs)
         edge(make_.count(need) ? make_ : remove_, need, made->second);
     }

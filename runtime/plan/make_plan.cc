@@ -74,7 +74,7 @@ Status check_replacements(const Draft& draft) {
   return unknown.empty() ? Status() : invalid(unknown);
 }
 
-// The value as it will be, as far as it is known now.
+// The future value, as far as it is known now.
 Json foreseen(const Draft& draft, const Json& value) {
   auto unknown_value = [&](const std::string& name) -> std::optional<Json> {
     std::string owner = split_unknown(name).owner;
@@ -97,7 +97,7 @@ void take_header(const PlanInput& input, Plan& plan) {
 
 }  // namespace
 
-// What is recorded while another run goes on is part of the way only.
+// While another run is active, the state shows only an intermediate result.
 void note_other_runs(const Snapshot& snapshot, Plan& plan) {
   if (!snapshot.copy_of.empty())
     plan.notes.push_back("this state is a copy of " + snapshot.copy_of +

@@ -45,7 +45,7 @@ std::string MeasureKeys::of(const Action& action) const {
       const std::string work = action.spec.is_object() ? action.spec.value("work", "") : "";
       return work.empty() ? "" : program_key(work, action.nodes.size(), machine_kind(machine));
     }
-    // What a training is says its summary: model, dataset, how many of which role.
+    // A training's summary identifies it: model, dataset, number of nodes per role.
     const bool is_job = ir::is_job_type(action.step_kind);
     return fmt::format("{} {} on {}", action.step_kind, is_job ? action.summary : recipe_of(action.id),
                        machine);

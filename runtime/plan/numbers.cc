@@ -16,7 +16,7 @@ bool numbers_moved(const ir::Program& program, const Snapshot& snapshot) {
     if (known == snapshot.resources.end()) continue;
     if (known->second.number >= 0 && known->second.number != node.number) return true;
   }
-  // A new node may have been given the number of one that is there.
+  // A new node may have the number of an existing one.
   std::map<int, std::string> taken;
   for (const auto& [address, number] : node_numbers(snapshot)) taken[number] = address;
   for (const ir::Node& node : program.nodes) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kZones = "availability_zone";
 
-// A node as it is in one region.
+// A node as it would be in one region.
 struct Variant {
   std::string cloud;
   ir::Node node;
@@ -108,7 +108,7 @@ class Placer {
         why[one.cloud] = can.message();
     }
     if (fit.empty()) return {};  // the plan says why, of the node as it is written
-    // Of several images those of other kinds of clouds are no news.
+    // Among several images, those for other kinds of clouds are irrelevant.
     if (texts_wanted(node, kZones).empty()) {
       if (fit.size() == 1 && fit[0].cloud == clouds_.id_for(node)) fit.clear();
       why.clear();

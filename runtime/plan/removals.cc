@@ -25,7 +25,7 @@ std::string why_removed(const Draft& draft, const ResourceRecord& record) {
   return "'" + record.system + "' is deployed " + std::to_string(left) + (left == 1 ? " time" : " times");
 }
 
-// What stays behind when a step is taken out of the file: nothing is undone by radlc's own choice.
+// What remains when a step is removed from the file: radlc undoes nothing by itself.
 std::string what_stays(const StepRecord& record, const std::vector<std::string>& stopped) {
   if (record.kind == "training") return "its model and events here stay; its files on its nodes are removed";
   if (record.kind == "program") return "its results stay; its files on its nodes are removed";
@@ -69,8 +69,8 @@ void forget_step(Draft& draft, const StepRecord& record, bool node_stays) {
   draft.plan.actions.push_back(std::move(action));
 }
 
-// Of two systems with as many machines, one gone and one new, the one is most often the other under a new
-// name.
+// If one system is gone and a new one has the same number of machines, it was probably
+// renamed.
 void note_renames(Draft& draft, const std::map<std::string, std::vector<const ResourceRecord*>>& gone) {
   if (gone.empty()) return;
   std::map<std::string, std::vector<const Desired*>> fresh;

@@ -15,8 +15,8 @@ namespace {
 
 constexpr size_t kReserve = 400;  // bytes for what says that something was left out
 
-// Nothing that a terminal or a browser takes for more than a character: no control characters, and none of
-// those that turn the direction of what follows (Unicode TR 9, U+202A..E and U+2066..9).
+// Removes characters with a special effect in terminals or browsers: control characters, and those that
+// change the writing direction (Unicode TR 9, U+202A..E and U+2066..9).
 std::string harmless(std::string_view text) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {

@@ -40,7 +40,7 @@ std::string render_value(const Json& value, const std::string& field) {
   for (const auto& [key, inner] : value.items()) {
     if (!text.empty()) text += ", ";
     if (value.is_object()) text += key + " = ";
-    // What the keys of an output's own map are called says nothing about their values.
+    // The keys of an output's own map say nothing about the units of its values.
     text += render_value(inner, value.is_object() && !field.empty() ? key : field);
   }
   return (value.is_array() ? "[" : "{") + text + (value.is_array() ? "]" : "}");

@@ -1,4 +1,4 @@
-// Which resources are made, changed, replaced.
+// Decides which resources are created, updated or replaced.
 #include <algorithm>
 
 #include "runtime/plan/build.h"
@@ -63,8 +63,8 @@ bool found_stopped(const Draft& draft, const ResourceRecord& record) {
   return record.is_node() && is_stopped(*attributes);
 }
 
-// What the resource references already and this plan creates anew. What is only added to it is a change of
-// its own spec.
+// Referenced resources that this plan recreates. A newly added reference is a change of the resource's own
+// spec.
 std::vector<std::string> made_anew_below(const Draft& draft, const Desired& desired,
                                          const ResourceRecord& record) {
   std::vector<std::string> anew;
@@ -75,8 +75,8 @@ std::vector<std::string> made_anew_below(const Draft& draft, const Desired& desi
   return anew;
 }
 
-// What that takes of the resource; nullopt: nothing. The old one of a replacement is removed before the new
-// one is there, so what uses it must go first.
+// The impact of recreated references on the resource; nullopt: none. A replacement removes the old resource
+// before creating the new one, so its users must be removed first.
 std::optional<Impact> impact_of_new(const Draft& draft, const Desired& desired, const std::string& need) {
   const Action& action = *draft.resource_action(need);
   const Cloud& cloud = *draft.input.clouds.find(desired.cloud);
@@ -174,7 +174,7 @@ class Comparison {
     leaves_ = differing_leaves(before_, after_);
   }
 
-  // What somebody did outside of the spec: what the resource uses was deleted, or radlc's tags were changed.
+  // Changes by others outside the spec: a referenced resource was deleted, or radlc's tags were changed.
   void look_below() {
     for (const std::string& need : made_anew_below(draft_, desired_, record_))
       if (impact_of_new(draft_, desired_, need)) attached_.push_back(need);
@@ -189,7 +189,7 @@ class Comparison {
       changes.push_back({std::string(kMarkField) + mark.what, mark.before, mark.after});
   }
 
-  // What each field alone would do; only what the whole of them does is said of any.
+  // The impact of each field alone; a field only counts if it causes the combined impact.
   std::vector<FieldChange> fields(bool same_kind, Impact::Kind whole) const {
     std::vector<FieldChange> changes;
     for (const FieldDifference& leaf : leaves_) {

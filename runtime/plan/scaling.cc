@@ -58,7 +58,7 @@ std::string joined(const std::vector<std::string>& names) {
 
 std::string nodes_text(size_t count) { return counted(count, "node"); }
 
-// Nodes that are removed, or replaced because the file has changed; one that was lost is missed by nobody.
+// Nodes that are removed, or replaced because the file has changed. Excludes lost nodes.
 std::vector<std::string> leaving(const Draft& draft) {
   std::vector<std::string> addresses;
   for (const Action& action : draft.plan.actions) {
@@ -89,7 +89,7 @@ bool goes_on(const Draft& draft, const StepRecord& record) {
   return stays && ir::is_job_type(record.kind);
 }
 
-// Ok when the job goes on without these of its members.
+// Ok if the job continues without these members.
 Status check_job(const StepRecord& job, const std::vector<std::string>& gone) {
   std::vector<std::string> lost;
   for (const std::string& node : job.nodes) {

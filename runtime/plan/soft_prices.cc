@@ -7,7 +7,7 @@
 namespace radl {
 namespace {
 
-// The offer that the node would get alone; nullopt if the cloud has none for it.
+// The offer for the node alone; nullopt if the cloud has none.
 std::optional<Offer> offer_for(const Cloud& cloud, const DesignInput& input, const ir::Node& node) {
   DesignInput alone = input;
   alone.nodes = {&node};

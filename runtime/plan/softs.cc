@@ -43,7 +43,7 @@ bool unite(ir::Json& into, const ir::Json& more) {
   return true;
 }
 
-// Of a list of images any one will do: what both name. Empty when nothing.
+// Any image of a list is acceptable, so the result is the images in both lists. Empty if there is none.
 ir::Json common(const ir::Json& a, const ir::Json& b) {
   auto list = [](const ir::Json& value) { return value.is_array() ? value : ir::Json::array({value}); };
   ir::Json found = ir::Json::array();

@@ -79,7 +79,7 @@ class StepPlanner {
     return radl::same_training(step, record, snapshot_, draft_.input.secrets);
   }
 
-  // A scale starts no job. Nodes that it adds join a training that runs and that nobody supervises.
+  // A scale starts no jobs. Nodes that it adds join a running training without a supervisor.
   bool only_joins(const ir::Step& step) const {
     auto record = snapshot_.steps.find(step.id);
     if (record == snapshot_.steps.end() || step.kind != ir::StepKind::Training) return false;
@@ -155,7 +155,7 @@ class StepPlanner {
     if (ir::has_elastic_farm(step)) return "";  // the outputs of what is done are on this computer
     for (const std::string& node : step.nodes) {
       auto before = record.made_on.find(node);
-      // A job's nodes are part of its digest: a node that is new to it is no reason of its own.
+      // A job's nodes are part of its digest, so a new node is not a separate reason.
       if (before == record.made_on.end() && ir::is_job(step.kind)) continue;
       if (draft_.is_made_anew(node)) return node + " is replaced";
       if (before == record.made_on.end()) return node + " is new to it";
@@ -318,7 +318,7 @@ class StepPlanner {
                        named->is_string() ? named->get<std::string>() : "the folder of `checkpoints`");
   }
 
-  // What becomes of the checkpoints of a program that has not come to its end.
+  // What happens to the checkpoints of an unfinished program.
   void add_resumption(const ir::Step& step, const StepRecord& record, Action& action,
                       std::string& why) const {
     const std::string input = input_reason(step, record), stay = named_checkpoints_stay(step);
@@ -345,7 +345,7 @@ class StepPlanner {
     }
   }
 
-  // Of a job that is done: a node was lost before it could confirm that nothing runs there.
+  // For a finished job: a node was lost before it could confirm that nothing runs there.
   void note_left(const StepRecord& record) const {
     const LeftRunning left = left_running(record, snapshot_);
     if (left.newest.empty()) return;

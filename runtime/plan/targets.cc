@@ -11,7 +11,7 @@ namespace radl {
 
 namespace {
 
-// "worker[3]" -> "worker"; empty for what is no node.
+// "worker[3]" -> "worker"; empty if it is not a node.
 std::string system_of(const std::string& address) {
   std::string prefix, suffix;
   int ordinal = 0;
@@ -76,7 +76,7 @@ class Selection {
       const std::string next = std::move(waiting.back());
       waiting.pop_back();
       if (!kept_.insert(next).second) continue;
-      // A meeting point that takes failures says when, and not that anything is needed.
+      // A barrier that tolerates failures defines an order, not a requirement.
       if (auto barrier = barriers_.find(next); barrier != barriers_.end()) {
         if (barrier->second->needs_success)
           waiting.insert(waiting.end(), barrier->second->needs.begin(), barrier->second->needs.end());

@@ -1,4 +1,4 @@
-// Notes of what lets others in: host keys that are trusted on first use, SSH that is open to many addresses.
+// Notes about access: host keys trusted on first use, and SSH open to many addresses.
 #include <algorithm>
 #include <charconv>
 

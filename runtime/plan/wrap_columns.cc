@@ -12,7 +12,7 @@ constexpr size_t kDiffIndent = 10;
 constexpr size_t kNarrowest = 20;  // columns; a narrower terminal shows lines as they are
 constexpr std::string_view kNote = "note: ";
 
-// Bytes of the escape sequence at the start of `text`; 0: there is none.
+// Length in bytes of the escape sequence at the start of `text`; 0: none.
 size_t escape_length(std::string_view text) {
   if (!text.starts_with("\x1b[")) return 0;
   const size_t end = text.find('m');

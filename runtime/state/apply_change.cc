@@ -78,7 +78,7 @@ Status apply(Writing& writing, const state_change::PutOwner& put) {
 
 Status apply(Writing& writing, const state_change::RemoveResource& remove) {
   if (remove.forget_begun) {
-    // Else the next run would go on with what was begun on it: destroy it, or put its record back.
+    // Otherwise the next run would continue its open intents: destroy it, or restore its record.
     Result<Statement> row = writing.db.prepare(
         "UPDATE journal SET closed_at = ?, outcome = 'forgotten' "
         "WHERE closed_at IS NULL AND address = ? AND kind IN ('update', 'destroy')");

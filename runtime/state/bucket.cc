@@ -13,7 +13,7 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr milliseconds kFirstWait{50}, kLongestWait{2000};
-// For a write, and the look at how it ended, also if the time is over: after a stop of the process it is.
+// For a write and the check of its outcome, even after the deadline (the process was suspended).
 constexpr milliseconds kAtLeast{3000};
 
 milliseconds left_until(steady_clock::time_point end) {

@@ -205,10 +205,10 @@ Status BucketStore::claim(bool& removed) {
 }
 
 Status BucketStore::write_state() {
-  // Once it could not be reached, each further write only asks whether it can be again.
+  // While it is unreachable, further writes only check whether it has recovered.
   const milliseconds patience = unreachable_ ? lock_->lease() / 12 : lock_->lease() / 2;
   Status written = stored_.write(db_, mutex_, patience, stop_);
-  // Whoever took the lock meanwhile has written its own name first.
+  // A new lock owner has written its own name first.
   if (written.code() == Code::Conflict && !lock_id_.empty() && stored_.is_late_write_of(lock_id_, stop_))
     written = stored_.write(db_, mutex_, patience, stop_);
   return written.code() == Code::Conflict ? fenced_off(path()) : written;
@@ -255,7 +255,7 @@ Status BucketStore::keep_copy(Status why) {
 void BucketStore::unlock() {
   if (lock_id_.empty()) return;
   lock_id_.clear();
-  // A document that was lost leaves its name in the lock: nobody starts over.
+  // A lost document leaves its name in the lock, so no run starts over.
   lock_->give_back(lock_->state());
 }
 
@@ -282,8 +282,8 @@ class BucketLease : public JobLease {
 
 }  // namespace
 
-// Whoever had it learns of it when it renews, a third of its time later at most: then it lets go. What it
-// does until then it does to its own job.
+// The previous holder notices at its next renewal, after at most a third of its lease, and then lets go.
+// Until then it affects only its own job.
 Result<std::unique_ptr<JobLease>> BucketStore::lease_job(const std::string& step, const std::string& command,
                                                          bool take_over, const Stop& stop) {
   const LockInfo self = describe_self(command, principal_, world_);

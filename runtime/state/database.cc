@@ -190,7 +190,7 @@ Result<Database> Database::in_memory(std::string_view bytes) {
   if (!handle.ok()) return handle.status();
   Database made(*handle);
   if (bytes.empty()) return made;
-  // Written in WAL mode: bytes 18 and 19 say so (sqlite.org/fileformat.html), and there is no log in memory.
+  // Written in WAL mode, as bytes 18 and 19 show (sqlite.org/fileformat.html); a memory database has no log.
   std::string file(bytes);
   if (file.size() > 19) file[18] = file[19] = 1;
   sqlite3* source = nullptr;

@@ -46,7 +46,7 @@ std::string machine_id(const std::string& host) {
   return host;
 }
 
-// Of interfaces that are hardware and bear the address that they came with (net/core: NET_ADDR_PERM is 0).
+// For hardware interfaces with their permanent address (net/core: NET_ADDR_PERM is 0).
 std::set<std::string> hardware_addresses() {
   std::set<std::string> addresses;
   std::error_code error;
@@ -111,7 +111,7 @@ Result<std::string> tag_in(Database& db) {
   return infrastructure_tag(*name, *lineage);
 }
 
-// The computer says that it is the same, and none of its network hardware is: a clone of its disk.
+// The computer's identity is the same but all its network hardware differs: a clone of its disk.
 bool is_a_clone(const Home& home, const Home& here) {
   if (home.machine != here.machine || home.hardware.empty() || here.hardware.empty()) return false;
   return std::none_of(home.hardware.begin(), home.hardware.end(),

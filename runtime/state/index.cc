@@ -22,7 +22,7 @@ Status damaged(const std::string& index, const std::string& why) {
       .with_hint("remove it: it is written again as infrastructures are applied");
 }
 
-// What cannot be looked at is not gone.
+// A state that cannot be checked does not count as gone.
 bool is_gone(const KnownState& state) {
   if (is_bucket_place(state.directory)) return false;  // asked when it is shown
   std::error_code error;

@@ -21,7 +21,7 @@ struct Row {
   Json json;  // attributes of a resource; all of one in the journal
 };
 
-// What cannot be read stays as it is, for who reads it later to say so.
+// Unreadable rows stay unchanged; later readers report them.
 Result<std::vector<Row>> rows_of(Database& db, const char* sql) {
   Result<Statement> rows = db.prepare(sql);
   if (!rows.ok()) return rows.status();

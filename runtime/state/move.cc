@@ -88,14 +88,14 @@ Status move_in(Snapshot& snapshot, const state_change::Move& move) {
   return {};
 }
 
-// A system whose recipe is called as it is: RADL binds the two by that name.
+// A system with a recipe of the same name: RADL binds the two by that name.
 bool names_recipe_too(const ir::Program& program, const std::string& system) {
   return std::any_of(program.steps.begin(), program.steps.end(), [&](const ir::Step& step) {
     return step.recipe == system && step.nodes.size() == 1 && step.nodes[0].starts_with(system + "[");
   });
 }
 
-// Of what only a cloud names ("volume.worker[0].1") nothing is known here: it may be.
+// Names defined only by a cloud ("volume.worker[0].1") cannot be checked here: they may exist.
 bool may_be_in(const ir::Program& program, const std::string& name) {
   const std::string system = name.ends_with(']') ? name.substr(0, name.rfind('[')) : name;
   if (name.find('[') != std::string::npos && !name.ends_with(']')) return true;

@@ -66,8 +66,8 @@ Result<ObjectLockRecord> record_of(const std::string& text, const std::string& u
   return record;
 }
 
-// Only what is certain: the process was on this computer, and is gone. Two computers may have one name: what
-// was there before this one was started anew is left to its lease.
+// Only if certain: the process was on this computer and has ended. Two computers may share a name, so a
+// process from before this computer's last boot is left to its lease.
 bool owner_is_gone(const ObjectLockRecord& record) {
   const LockInfo& info = record.info;
   if (info.host != host_name() || info.boot_id.empty() || info.boot_id != boot_id()) return false;
@@ -165,8 +165,8 @@ Result<std::optional<ObjectLockRecord>> ObjectLock::try_take(const LockInfo& sel
   return std::optional<ObjectLockRecord>();
 }
 
-// A second conditional put must fail, whichever of the two conditions it has. Writes what is there already,
-// so that it does no harm where it does not.
+// Tests that a second conditional put fails for both conditions. Writes the existing content, so that it does
+// no harm if a server ignores conditions.
 Status ObjectLock::probe_conditions() {
   const std::string text = text_of(record_);
   WriteIf absent, other;
@@ -207,8 +207,8 @@ Status ObjectLock::write(const ObjectLockRecord& record, milliseconds patience) 
   return {};
 }
 
-// Whether what is there is an earlier write of this owner: one that was given up, and that the server has
-// done after all. The next write is then on top of that.
+// True if the existing object is an earlier write of this owner, which it abandoned and the server executed
+// after all. The next write then builds on it.
 bool ObjectLock::is_own_late_write() {
   Result<std::optional<BucketObject>> object = bucket_.get(key_, stopped_.within(lease_ / 2));
   if (!object.ok() || !*object) return false;

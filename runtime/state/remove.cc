@@ -1,5 +1,5 @@
-// The end of a state: its files go in an order in which a run that is killed leaves either a state or
-// remains that sweep_unmade_states() takes away.
+// Removes a state. The order of its files ensures that a killed run leaves either a state or remains that
+// sweep_unmade_states() removes.
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -31,7 +31,7 @@ Status remove_files(const std::string& folder) {
   return {};
 }
 
-// The folder of states goes with the last of them, where it is the one that radlc makes by itself.
+// Removes the folder of states after the last one, if radlc created it itself.
 void remove_if_empty(const std::string& directory) {
   std::error_code ignored;
   if (fs::path(directory).filename() == ".radl") fs::remove(directory, ignored);
@@ -99,8 +99,8 @@ Status SqliteStore::remove() {
   }
   if (Status gone = remove_files(folder_); !gone.ok()) return gone;
   unlock();
-  // Only when it is empty: who waited for the lock may have begun a new state in it, and what else is in it
-  // is somebody's.
+  // Only if it is empty: a run that waited for the lock may have begun a new state, and other files belong to
+  // the user.
   std::error_code left;
   fs::remove(folder_, left);
   if (left && left != std::errc::directory_not_empty) return errno_status(left.value(), folder_);

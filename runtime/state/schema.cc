@@ -69,15 +69,15 @@ WHERE kind != 'run' AND json_valid(resource);
 constexpr const char* kFrom2To3 =
     "CREATE TABLE owners (cloud TEXT PRIMARY KEY, owner TEXT NOT NULL) WITHOUT ROWID;";
 
-// What must not be destroyed is remembered when the file no longer says it.
+// Records prevent_destroy, so that it holds after the file no longer has it.
 constexpr const char* kFrom3To4 = R"sql(
 ALTER TABLE resources ADD COLUMN protected_by TEXT NOT NULL DEFAULT '';
 UPDATE journal SET resource = json_set(resource, '$.protected_by', '')
 WHERE kind != 'run' AND json_valid(resource);
 )sql";
 
-// Which folders of jobs are on which nodes, and where processes may still run. Of an interrupted job the
-// folder is the one that its definition names.
+// Records the jobs' folders on nodes, and where processes may still run. An interrupted job's folder is the
+// one from its definition.
 constexpr const char* kFrom4To5 = R"sql(
 ALTER TABLE steps ADD COLUMN jobs TEXT NOT NULL DEFAULT '[]';
 )sql";

@@ -51,7 +51,7 @@ void from_json(const Json& json, JobFolder& folder) {
 
 namespace {
 
-// What is for the program alone, and tokens, with which things could be made in the infrastructure's name.
+// Omits internal data and tokens, with which resources could be created in the infrastructure's name.
 Json shown(const ResourceRecord& record, bool whole) {
   Json json = row_json(record);
   for (const char* stored : {"price_micros", "currency"}) json.erase(stored);

@@ -54,8 +54,8 @@ Result<unsigned long long> size_of(const std::string& path) {
       .with_hint("check the owner and mode of the folder with the state");
 }
 
-// Fails where the state was lost: there is no database, or an empty one, in a folder that shows that there
-// was one. True: there is something to open.
+// Fails if the state was lost: the database is missing or empty in a folder that shows that there was one.
+// True: there is a database to open.
 Result<bool> has_database(const std::string& folder, const std::string& path) {
   Result<unsigned long long> size = size_of(path);
   if (!size.ok()) return size.status();
@@ -178,8 +178,8 @@ Result<SqliteStore::Attempt> SqliteStore::try_lock(const LockInfo& self, LockInf
     return Attempt::Held;
   }
   if (!file_lock_.take()) {
-    // The row is gone or its owner is dead, yet a process has the file: its lock was taken away while it
-    // lives, or it ends just now.
+    // The row is gone or its owner is dead, but a process holds the file: its lock was removed while it
+    // lives, or it is about to end.
     const int pid = file_lock_.other_holder();
     return Status(Code::Conflict, "a run that has lost the state's lock has not ended" +
                                       (pid > 0 ? ": process " + std::to_string(pid) : std::string()));

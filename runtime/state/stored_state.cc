@@ -77,7 +77,7 @@ StatePart new_part(const std::string& number, const std::string& bytes) {
   return {number + "-" + digest.substr(0, 16), bytes.size(), digest};
 }
 
-// "GENERATION-SERIAL", which grows with each write, whoever writes.
+// "GENERATION-SERIAL", which increases with each write by any writer.
 Result<std::string> number_of(Database& db) {
   Result<std::string> generation = read_meta(db, "lock_generation");
   if (!generation.ok()) return generation.status();

@@ -33,8 +33,8 @@ std::string filled_folder(const std::string& folder) {
 
 }  // namespace
 
-// In place, not by a rename: a kill in between leaves an empty file and no second one, and where it stands is
-// what matters.
+// Written in place instead of renamed: a kill in between leaves an empty file and no second one, and only its
+// existence matters.
 Status write_id(const std::string& folder, const std::string& tag) {
   std::string path = folder + "/" + kIdFile;
   if (first_line(path) == tag) return {};

@@ -50,7 +50,7 @@ class Adding {
     if (!block.body.present) return;
     if (there->reference) there->block = &block;
     there->reference = false;
-    // A duplicate in one file was reported; its features are united all the same.
+    // A duplicate in one file has been reported; its features are merged nevertheless.
     if (!seen_.insert({block.keyword.text, block.name.text}).second) {
       if (block.kind == ast::Kind::General)
         cluster_.diagnostics.report(DiagCode::DuplicateDefinition, block.name.span,
@@ -65,7 +65,7 @@ class Adding {
     add_targets(*there);
   }
 
-  // For EC3 a block that a feature refers to is there from then on.
+  // In EC3, a block exists from the first reference to it.
   void add_targets(const Aspect& aspect) {
     for (const sema::Merged& item : aspect.features.items) {
       auto* reference = item.value == nullptr ? nullptr : item.value->reference();

@@ -81,7 +81,7 @@ class Heirs {
           .note(further->span(), "from here")
           .with_help("EC3 copies one step; inherit from `" + std::string(further->target.text) +
                      "`, or write its features in `" + std::string(source.name) + "`");
-    // What the heir says itself is stronger.
+    // The heir's own features take precedence.
     sema::FeatureSet made = without(source.features, kInherit);
     uint32_t softs_at = place_of_softs(source, made, heir);
     unite(cluster_, made, without(heir.features, kInherit));

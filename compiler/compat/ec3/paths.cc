@@ -32,8 +32,8 @@ bool is_connection(std::string_view feature) {
   return feature.starts_with("net_interface.") && feature.ends_with(".connection");
 }
 
-// The class of what a feature refers to, and its name; empty when it is no reference. A connection names a
-// network.
+// The class and name of the block that a feature refers to; empty if it is not a reference. A connection
+// refers to a network.
 std::pair<std::string_view, std::string_view> target_of(std::string_view feature, const hir::Value* value) {
   if (value == nullptr) return {};
   if (auto* reference = value->reference()) return {reference->kind.text, reference->target.text};
@@ -197,7 +197,7 @@ class Path {
     const std::string& name = parts_[at_];
     const Merged* item = aspect.features.find(name);
     at_++;
-    // The authorization data of EC3's command line; there is none here.
+    // The authorization data of EC3's command line, which does not exist here.
     if (item == nullptr && name == "auth" && aspect.name == "front") return {Yaml::string(""), {}, {}};
     if (item == nullptr) return absent(aspect, name);
     if (item->kind == Kind::Value) {

@@ -156,7 +156,7 @@ class Reader {
     (name == "description" ? front_ : out_) += text + "\n";
   }
 
-  // Without an id of its own: called what its `name` says, if that can be one.
+  // Without an id, it is named by its `name`, if that is a valid id.
   void description(const JsonValue& one) {
     const JsonValue* name = one.find("name");
     bool word = name && name->kind == Kind::String && can_be_id(name->text);

@@ -197,7 +197,7 @@ void write_json(std::string& out, const JsonValue& value, int indent) {
   std::vector<const JsonMember*> sorted;
   for (const auto& member : value.members) sorted.push_back(&member);
   std::stable_sort(sorted.begin(), sorted.end(), [](auto* a, auto* b) { return a->name < b->name; });
-  // Of one name the last holds.
+  // The last of several members with one name counts.
   auto same = [](auto* a, auto* b) { return a->name == b->name; };
   sorted.erase(sorted.begin(), std::unique(sorted.rbegin(), sorted.rend(), same).base());
   out += '{';

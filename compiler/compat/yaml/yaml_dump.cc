@@ -63,7 +63,7 @@ class Dumper {
  private:
   static bool is_collection(const Yaml& value) { return value.is(Kind::List) || value.is(Kind::Map); }
 
-  // Numbers the collections that stand more than once, in the order in which that is seen.
+  // Numbers the collections that occur more than once, in order of discovery.
   void count(const Yaml& value) {
     if (!is_collection(value)) return;
     int& times = times_[&value];
@@ -77,7 +77,7 @@ class Dumper {
     for (const auto& entry : sorted(value)) count(*entry.second);
   }
 
-  // Strings by code point; where other keys stand among them Python cannot sort, and leaves them as they are.
+  // Sorts strings by code point. Python cannot sort mixed key types and keeps their order.
   static std::vector<std::pair<YamlPtr, YamlPtr>> sorted(const Yaml& map) {
     auto entries = map.entries;
     auto all = [&](Kind kind) {

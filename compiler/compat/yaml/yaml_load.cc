@@ -125,8 +125,8 @@ std::string_view text_of(const yaml_char_t* text) {
   return text ? std::string_view(reinterpret_cast<const char*>(text)) : std::string_view();
 }
 
-// Builds the value of one document. yaml_fault has seen the text before: what is wrong is wrong by nobody's
-// fault but ours, apart from an anchor within itself.
+// Builds the value of one document. yaml_fault has validated the text, so any error here is a bug in radlc,
+// except an anchor within itself.
 class Loader {
  public:
   bool take(const yaml_event_t& event) {

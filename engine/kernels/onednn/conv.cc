@@ -344,7 +344,7 @@ class OnednnConv : public ConvKernel {
 }  // namespace
 
 std::unique_ptr<ConvKernel> make_onednn_conv(const ConvRequest& request) {
-  // The library says by exception that it has no implementation; that is an answer, not a failure.
+  // The library throws if it has no implementation; that is an answer, not a failure.
   try {
     auto kernel = std::make_unique<OnednnConv>(request);
     if (kernel->usable()) return kernel;

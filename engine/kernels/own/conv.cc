@@ -20,7 +20,7 @@ using own::DirectKernels;
 using own::PassPlan;
 using own::WeightPlan;
 
-// Where a weight stands in the master layout, seen from a pass.
+// Position of a weight in the master layout, from the perspective of a pass.
 struct WeightView {
   size_t out_stride, in_stride;  // of the pass's output and input channels
   int taps;

@@ -143,7 +143,7 @@ class WinogradPass {
   int strip_ = 1;         // units, at most
   own::OutputSums sums_;  // of the strips
   std::vector<TileOutput> outputs_;
-  // Of the run under way.
+  // The current run.
   Run run_;
   own::ProductShape shape_;
   ItemsLeft left_;

@@ -67,7 +67,7 @@ void WinogradGradient::run(int n, const void* x, const void* dy, float* dw, Wind
   apart_ ? run_apart(n, x, dy, dw) : run_together(n, x, dy, dw);
 }
 
-// Of trimmed tiles, a slot is the same row of tiles of two images; else units that follow each other.
+// With trimmed tiles, a slot is the same row of tiles in two images; otherwise, consecutive units.
 size_t WinogradGradient::slots(int n) const {
   const size_t units = tiling_.units(n);
   if (!tiling_.trimmed()) return (units + units_in_slot_ - 1) / units_in_slot_;

@@ -124,7 +124,7 @@ std::vector<Permission> probe_all(aws::QueryClient& ec2, const Stop& stop) {
     obeyed |= this_one;
   }
   for (const Probe& what : changing_probes()) {
-    // A server that answers reading calls as if DryRun were not there would do what the others ask.
+    // A server that ignores DryRun for read calls would really execute the others.
     all.push_back(obeyed ? probe(ec2, what, stop)
                          : Permission{std::string("ec2:") + what.action, Permission::Answer::Unknown,
                                       "this endpoint does not know DryRun"});

@@ -120,7 +120,7 @@ CloudAccount look_at_openstack(http::Client& http, const openstack::Settings& se
                    {"services", services}};
   Service compute(session, "compute", "2.90"), network(session, "network"), image(session, "image"),
       volume(session, "volume");
-  // Of another region, or without a project: nothing else can be asked.
+  // Another region, or no project: no further queries are possible.
   if (account.status = compute.present(stop); !account.status.ok()) return account;
   take_limits(compute, stop, account.quotas);
   take_network_limits(network, (*token)->project_id, stop, account.quotas);

@@ -35,7 +35,7 @@ class Line {
     return at == line_.values.end() ? "" : std::string(trim(at->second));
   }
 
-  // A host without a scheme is asked by http, as the Infrastructure Manager does.
+  // A host without a scheme uses http, as in the Infrastructure Manager.
   void take_host() {
     const std::string host = of("host");
     written["auth.auth_url"] = host.find("://") == host.npos ? "http://" + host : host;

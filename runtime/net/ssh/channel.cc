@@ -62,8 +62,8 @@ class Channel {
     return settle(code, "cannot open a channel");
   }
 
-  // From here on it may run, and is ended where it is stopped. The script goes ahead of the server's answer,
-  // which saves a round trip: `half` is a packet of it that must be finished by the same call.
+  // From here on it may run, and must be ended on a stop. The script is sent before the server responds,
+  // which saves a round trip: `half` is a partly sent packet of it, which the same call must complete.
   Status start(const std::string& command) {
     head_ = first_line_of(marked_script(mark_, options_.login_locale, command));
     const std::string_view line = kRunFirstLine;
@@ -167,7 +167,7 @@ class Channel {
     return {};
   }
 
-  // What is to be written now.
+  // The bytes to write now.
   std::string_view input() {
     if (written_ < head_.size()) return std::string_view(head_).substr(written_);
     const size_t given = written_ - head_.size();

@@ -204,7 +204,7 @@ Status Session::try_key(const Stop& stop) {
 Status Session::try_agent(const Stop& stop) {
   std::unique_ptr<LIBSSH2_AGENT, decltype(&libssh2_agent_free)> agent(libssh2_agent_init(session_),
                                                                       &libssh2_agent_free);
-  // libssh2 would take that of this process.
+  // libssh2 would use this process's variable.
   const std::string socket = target_.environment("SSH_AUTH_SOCK");
   if (agent) libssh2_agent_set_identity_path(agent.get(), socket.c_str());
   if (!agent || socket.empty() || libssh2_agent_connect(agent.get()) != 0)

@@ -32,8 +32,8 @@ std::vector<std::string> files_in(const std::string& folder) {
 
 bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
-// The private key file that belongs to `file`, when that holds the key: its private half, or its public one
-// beside it.
+// The private key file for `file`, which holds the key's private half, or its public half beside the private
+// one.
 std::string private_half_of(const std::string& file, const std::string& wanted) {
   const bool is_public = file.ends_with(kPublicEnd);
   auto text = read_file(file, kLargestKeyFile);

@@ -27,7 +27,7 @@ std::string u32(size_t n) {
 
 std::string field(std::string_view bytes) { return u32(bytes.size()).append(bytes); }
 
-// Takes a length-prefixed field off the front; false when there is none.
+// Removes a length-prefixed field from the front; false if there is none.
 bool take_field(std::string_view& rest, std::string_view& out) {
   if (rest.size() < 4) return false;
   size_t n = 0;

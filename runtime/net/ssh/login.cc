@@ -83,7 +83,7 @@ Status Logins::attempt(Remote& remote, const Target& target, bool booting, const
     if (before != refused_.end() && now < before->second.until) return {Code::Retry, before->second.why};
   }
   ExecOptions options;
-  // An attempt has its own time, so that whoever allows none at all gets one whole attempt.
+  // An attempt has its own time limit, so that a caller that allows no retries gets one full attempt.
   options.stop = Stop::when([&stop] { return stop.asked(); });
   options.deadline = kOneAttempt;
   auto result = remote.exec(":", options);

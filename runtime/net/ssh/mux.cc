@@ -42,7 +42,7 @@ void put_text(std::string& to, std::string_view text) {
   to.append(text);
 }
 
-// Takes a packet apart; what is not there is 0 or empty.
+// Parses a packet; missing fields are 0 or empty.
 class Fields {
  public:
   explicit Fields(std::string_view packet) : rest_(packet) {}
@@ -259,7 +259,7 @@ class MuxRun {
     while (std::optional<std::string> packet = master_.take()) exited_ |= Fields(*packet).number() == kExit;
   }
 
-  // What is to be written now.
+  // The bytes to write now.
   std::string_view input() {
     return written_ < command_.stdin_bytes.size() ? command_.stdin_bytes.substr(written_) : more_.next();
   }

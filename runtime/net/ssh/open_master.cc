@@ -96,7 +96,7 @@ std::string kernel_name(const sockaddr* address) {
   return text + fmt::format(":{:04X}", ntohs(v6->sin6_port));
 }
 
-// By the table of /proc that they stand in.
+// By their table in /proc.
 std::map<std::string, std::set<std::string>> kernel_names(const Target& target) {
   addrinfo hints{}, *list = nullptr;
   hints.ai_socktype = SOCK_STREAM;
@@ -108,7 +108,7 @@ std::map<std::string, std::set<std::string>> kernel_names(const Target& target) 
   return names;
 }
 
-// A socket's path tells nothing of where the connection behind it leads.
+// A socket's path does not show where its connection leads.
 bool leads_to(int pid, const Target& target) {
   const std::set<std::string> own = sockets_of(pid);
   for (const auto& [table, wanted] : kernel_names(target)) {

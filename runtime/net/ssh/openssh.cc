@@ -31,7 +31,7 @@ constexpr std::chrono::seconds kConnect{30};
 constexpr const char* kOtherLogin = "radl-other-login";
 constexpr int kClientFailed = 255;  // ssh(1)
 
-// Shell text: goes on only as this user of the node, which the path of a connection need not tell.
+// Shell text: continues only as this user of the node, which the connection's path need not show.
 std::string as_login(const std::string& user) {
   return fmt::format("[ \"${{LOGNAME:-$(id -un)}}\" = {} ] || {{ echo {} >&2; exit 255; }}; ",
                      shell_quote(user), kOtherLogin);
@@ -80,7 +80,7 @@ class OpensshRemote : public RemoteByCommands {
 
  private:
   using Sink = std::function<void(std::string_view piece, bool is_stderr)>;
-  // Makes the private folder with known_hosts, and the master connection, unless they are there.
+  // Creates the private folder with known_hosts and the master connection if missing.
   Status prepare(const Stop& stop);
   Status make_folder();  // with the lock
   // `said`: what a client of its own wrote on standard error; it ended with 255 where it is the one that
@@ -129,7 +129,7 @@ bool logs_keys(const Environment& environment) {
          (major > 8 || (major == 8 && minor >= 5));
 }
 
-// The master ends with us, even when we are killed. It takes a while to log in: its socket is there then.
+// The master ends with this process, even if it is killed. Its socket exists once it has logged in.
 Status OpensshRemote::connect(const Stop& stop) {
   const std::string log = files_.folder + "/log", socket = files_.socket;
   ::unlink(log.c_str());

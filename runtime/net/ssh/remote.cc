@@ -30,7 +30,7 @@ Result<std::shared_ptr<Session>> SshRemote::session(const Stop& stop) {
     return made;
   }
   Status why = std::move(made).status();
-  // No time for the connection is no word on the command.
+  // A timeout of the connection says nothing about the command.
   if (why.code() == Code::Timeout && stop.check().ok()) return Status(Code::Retry, why.message());
   if (why.code() != Code::Unsupported) return why;
   if (target_.key_file.empty() && !target_.use_agent) {

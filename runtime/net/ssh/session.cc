@@ -19,7 +19,7 @@ constexpr std::chrono::milliseconds kSlice{100};  // how long a cancellation may
 constexpr std::chrono::seconds kPause{5};         // between waits: more than that is a pause
 constexpr size_t kGreeting = 64 * 1024;
 
-// libssh2 counts its users itself, but the first call must be alone.
+// libssh2 counts its users, but the first call must not be concurrent.
 void initialise_once() {
   static const int done = libssh2_init(0);
   (void)done;
@@ -61,7 +61,7 @@ Session::~Session() {
   if (wake_ >= 0) close(wake_);
 }
 
-// libssh2's recv, noting when the server was heard last.
+// libssh2's recv callback; records when the server was last heard.
 ssize_t Session::receive(int socket, void* bytes, size_t size, int flags, void** session) {
   auto& self = *static_cast<Session*>(*session);
   ssize_t n = recv(socket, bytes, size, flags);
@@ -181,8 +181,8 @@ Result<Session::Outcome> Session::drive(const Stop& stop, const std::function<in
       return outcome;
     }
     bool sending = (libssh2_session_block_directions(session_) & LIBSSH2_SESSION_BLOCK_OUTBOUND) != 0;
-    // A packet that is half out must be finished even when there is no time left, or the session is of no
-    // use.
+    // A partly sent packet must be completed even after the deadline, or the session becomes
+    // unusable.
     if (Status s = stop.check(); !s.ok()) {
       if (sending) lost_ = true;
       return s;

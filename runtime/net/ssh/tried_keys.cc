@@ -32,8 +32,8 @@ std::optional<std::string_view> after(std::string_view line, std::string_view be
   return line.substr(begin.size());
 }
 
-// "/home/ann/.ssh/id ED25519 SHA256:abc explicit agent" -> "/home/ann/.ssh/id". The fingerprint stays where
-// it is the agent's key, whose name is any comment.
+// "/home/ann/.ssh/id ED25519 SHA256:abc explicit agent" -> "/home/ann/.ssh/id". Keeps the fingerprint for the
+// agent's keys, whose name is an arbitrary comment.
 std::string name_of(std::string_view key) {
   const size_t print = key.find(" SHA256:");
   if (print == key.npos) return std::string(trim(key));
@@ -77,7 +77,7 @@ class Log {
     set(name, why.empty() ? "accepted by the server, but its private half does not sign" : why);
     if (why == kHasPassphrase) passphrase_of = name;
   }
-  // A file without a public half beside it. Those that ssh looks for by itself need not exist.
+  // A file without a public half beside it. ssh's default files need not exist.
   void tried_file(const std::string& name) {
     if (::access(name.c_str(), F_OK) != 0) return;
     const std::string why = why_unusable(name);

@@ -22,8 +22,8 @@ class DatasetKind : public Kind {
   bool plans_ahead() const override { return false; }
   Result<std::string> look(const Item& item) const override { return look_at_dataset(folder_of(item)); }
 
-  // The folder is right when all that was brought is there as it was brought, and that is what this machine
-  // has.
+  // The folder is correct if everything that was copied is there unchanged and equals this computer's
+  // data.
   Result<Work> plan(const Item& item, const Seen& seen, const Facts& facts) const override {
     Work work;
     const DatasetSource source = source_of(item);

@@ -75,7 +75,7 @@ Result<ExecResult> NodeShell::exec(const std::string& command, const ExecOptions
   auto result = remote_->exec(command, options);
   if (result) return result;
   Status why = std::move(result).status();
-  // What took all its time will take it again.
+  // A command that used up its time limit would do so again.
   if (why.code() == Code::Timeout && options.stop.check().ok()) why = invalid(why.message());
   return std::move(why).at(fmt::format("{}: {}", name_, what));
 }

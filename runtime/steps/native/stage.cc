@@ -35,7 +35,7 @@ class NamelessFile {
     ::unlink(name.c_str());
     return {};
   }
-  // For this process alone.
+  // Valid in this process only.
   std::string path() const { return fmt::format("/proc/self/fd/{}", fd_); }
   int descriptor() const { return fd_; }
 

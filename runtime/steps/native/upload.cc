@@ -150,8 +150,8 @@ class UploadKind : public Kind {
     return own + "}\nmake_folder() { if [ ! -d \"$1\" ]; then mkdir \"$1\"; own \"$1\"; fi; }\n";
   }
 
-  // The files come as one archive, are made whole in a folder of their own beside their places, and then
-  // moved there.
+  // The files arrive as one archive, are completed in a separate folder beside their destinations, and are
+  // then moved there.
   static std::string unpack(const Item& item, const std::vector<ManifestEntry>& entries,
                             const std::vector<std::string>& sent,
                             const std::map<std::string, std::vector<std::string>>& modes, Work& work) {

@@ -135,7 +135,7 @@ void UserKind::plan_keys(const Item& item, const Seen& seen, Work& work) {
   work.changes.push_back(change(item, "authorized_keys", nullptr, fmt::format("+ {} lines", missing.size())));
   std::string lines;
   for (const auto& key : missing) lines += fmt::format("printf '%s\\n' {}\n", shell_quote(key));
-  // Root writes into a folder that belongs to somebody else: through no link, and nowhere but below a home.
+  // Root writes into a folder of another user: it must follow no links and stay below a home.
   work.script += fmt::format(R"sh(n={0}
 e=$(getent passwd "$n")
 h=${{e%:*}}

@@ -25,7 +25,7 @@ Status check_form(const Item& item, const ir::Property& property, const Json& va
 Status check_removal(const Item& item) {
   if (item.resource->type != "directory" || item.text("state", "present") != "absent") return {};
   const std::string plain = std::filesystem::path(item.resource->name).lexically_normal().string();
-  // "//" stays what it is: POSIX lets it be another root.
+  // Keeps "//": POSIX allows it to be another root.
   const bool root = plain.find_first_not_of('/') == std::string::npos;
   const bool all = root || plain == "~" || plain == "~/" || plain.starts_with('.');
   return all ? invalid(item.label() + ": this folder is not removed") : Status();
