@@ -34,7 +34,7 @@ bool is_unprintable(uint32_t c) {
          c == 0x61C;
 }
 
-// One character as it is shown. Bytes that are no UTF-8 stand for themselves, one by one.
+// One displayed character. Invalid UTF-8 bytes are displayed one by one.
 struct Shown {
   std::string text;
   size_t bytes = 1, columns = 1;

@@ -1,6 +1,6 @@
-// Mistakes that people make because other languages are written so: braces, commas, `//`, `AND`, an
-// apostrophe in a string. Each gets a message of its own, and reading goes on behind it. All of this runs
-// only once something is wrong.
+// Mistakes caused by habits from other languages: braces, commas, `//`, `AND`, an apostrophe in a
+// string. Each gets its own message, and parsing resumes after it. This code runs only after an
+// error.
 #include <algorithm>
 
 #include "common/text.h"

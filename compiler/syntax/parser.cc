@@ -30,9 +30,9 @@ void check_encoding(const SourceFile& source, Diagnostics& diagnostics) {
   diagnostics.report(DiagCode::NotUtf8, {source.id(), begin, begin + 1}, "this byte is not UTF-8");
 }
 
-// UTF-16, programs, images: what they hold is no text with mistakes, and one finding says so. Control
-// characters tell them from text in an older encoding, of which only the bytes that are no UTF-8 are wrong.
-// RADL 1 skips a stray NUL as its reference does; no text of `radl 2` has one.
+// UTF-16, programs and images are not text with errors, so one finding is enough. Control characters
+// distinguish them from text in an older encoding, of which only the non-UTF-8 bytes are wrong. RADL 1 skips
+// a stray NUL like its reference; no text of `radl 2` contains one.
 bool report_not_text(const SourceFile& source, bool version2, Diagnostics& diagnostics) {
   constexpr size_t kLooked = 4096;
   std::string_view text = source.text(), head = text.substr(0, kLooked);

@@ -385,7 +385,7 @@ ast::Item* Radl2Builder::each_item(Place place, ast::Each* each, ast::Contextual
   return made;
 }
 
-// The items that one with lists stands for get what was said behind it.
+// Applies the clauses after an item with lists to all items that it expands to.
 ast::Contextualize* Radl2Builder::add_item(ast::Contextualize* made, ast::Item* item) {
   made = Builder::item(made, item);
   if (!item || item->each) return made;

@@ -136,8 +136,8 @@ bool Radl2Tokens::and_is_name() {
   }
 }
 
-// Whether the `and` that was just taken stands between two entries: where an operator has no operand, or what
-// follows can only be a feature. A number or a string on its own is no operand of `and`.
+// True if the `and` that was just read separates two entries: an operator lacks an operand, or only a feature
+// can follow. A number or string alone is not an operand of `and`.
 bool Radl2Tokens::joins_entries() {
   const Level& at = level();
   switch (at.inside) {

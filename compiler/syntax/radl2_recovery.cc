@@ -43,7 +43,7 @@ bool Radl2Tokens::junk(const RawToken& raw) {
   return end > shown.end;
 }
 
-// Reports it. Where reading goes on: behind the line that was meant to end it, if there is one.
+// Reports it, and returns where parsing resumes: after the line meant to end it, if there is one.
 uint32_t Radl2Tokens::unclosed_block(Span begin) {
   Diagnostic& made = error(DiagCode::UnclosedText, begin, "this block of text never ends");
   made.with_help("it begins with `<<NAME` at the end of a line and ends with a line that holds NAME alone");
@@ -270,8 +270,8 @@ void Radl2Tokens::syntax_error(Place place, std::vector<std::string_view> expect
   out_.push_front({RADL2_SYNC, {RawKind::Comment, here(at.begin)}});
 }
 
-// A string without its closing quote swallows the file up to the next quote; what stands right behind that
-// betrays it. It is taken to end with its first line.
+// A string without its closing quote extends to the next quote in the file; the text right after that quote
+// reveals it. The string is then assumed to end with its first line.
 bool Radl2Tokens::runaway_text(Span at) {
   Span text = text_;
   if ((before_last_ != RADL2_TEXT && before_last_ != RADL2_TEXT_END) ||

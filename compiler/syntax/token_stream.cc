@@ -181,8 +181,8 @@ bool TokenStream::starts_general(const Token& token) {
     case RawKind::Contextualize:
       return false;
     case RawKind::Deploy: {
-      // `deploy s 1` NAME: the cloud, unless NAME is on a line of its own and something follows it that
-      // cannot stand behind a cloud.
+      // `deploy s 1` NAME: the cloud, unless NAME is on its own line and is followed by something that cannot
+      // follow a cloud.
       if (block_tokens_ >= 4) return true;
       if (block_tokens_ < 3 || !at_line_start(token)) return false;
       RawKind after = peek().kind;

@@ -74,8 +74,8 @@ Status dump(const std::string& path, Network& network, const Batch& batch) {
                                      {{"model", network.description()}, {"producer", kProducer}});
 }
 
-// Whether whoever reads standard output has gone. radlc measures on nodes; if it is killed, the SSH server
-// closes this pipe, and nobody else stops the measurement. A file or a terminal never counts.
+// True if the reader of standard output is gone. radlc measures on nodes; if it is killed, the SSH server
+// closes this pipe, and nothing else stops the measurement. A file or terminal never counts.
 bool reader_gone() {
   pollfd output{STDOUT_FILENO, 0, 0};
   return ::poll(&output, 1, 0) > 0 && (output.revents & (POLLERR | POLLHUP)) != 0;

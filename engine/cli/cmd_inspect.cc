@@ -58,7 +58,7 @@ int show_weights(const std::string& path, bool json) {
   return kDone;
 }
 
-// Numbers that layers give for one image, beside those that change their input in place.
+// Number of layer outputs per image, without layers that modify their input in place.
 size_t activations_of(const Graph& g) {
   size_t sum = 0;
   for (const Layer& l : g.layers)

@@ -1,8 +1,8 @@
-// Muon (Jordan et al. 2024, "Muon: an optimizer for hidden layers"): the momentum of a weight matrix is made
-// nearly orthogonal by Newton-Schulz steps before it is applied, so that every direction moves alike. A
-// convolution's weights are the matrix filters x rest. Each matrix is kept at the norm sqrt(rows), as in the
-// author's CIFAR-10 recipe. What is no matrix, and the last layer, is updated by SGD with a momentum and
-// rates of its own.
+// Muon (Jordan et al. 2024, "Muon: an optimizer for hidden layers"): Newton-Schulz steps make the momentum of
+// a weight matrix nearly orthogonal before it is applied, so that all directions move equally. A
+// convolution's weights are the matrix filters x rest. Each matrix keeps the norm sqrt(rows), as in the
+// author's CIFAR-10 recipe. Other parameters, and the last layer, are updated by SGD with their own momentum
+// and rates.
 #include <algorithm>
 #include <cmath>
 

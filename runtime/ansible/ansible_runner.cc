@@ -85,8 +85,8 @@ class AnsibleRun {
   std::string shared() const { return context_.context->work_directory + "/ansible"; }
   std::string own(const std::string& name) const { return private_.path() + "/" + name; }
 
-  // Vault passwords, the inventory and sockets are beside the state, so that destroy removes them whatever
-  // happens.
+  // Vault passwords, the inventory and sockets are stored beside the state, so that destroy always removes
+  // them.
   Status make_folders() {
     if (Status s = make_directories(shared(), 0700); !s.ok()) return s;
     std::string id = sha256_hex(shared() + "\n" + step_.id + "\n" + node_.address).substr(0, 12);
@@ -152,7 +152,7 @@ class AnsibleRun {
                          context_.context->secrets);
   }
 
-  // The secret that a node's feature stands for; empty if there is none.
+  // The secret in a node's feature; empty if there is none.
   std::string secret(const char* name) const {
     auto found = node_.node->secrets.find(name);
     if (found == node_.node->secrets.end() || !ir::is_secret(found->second) || !context_.context->secrets)
@@ -277,7 +277,7 @@ class AnsibleRun {
     return ran;
   }
 
-  // ansible-playbook was stopped; what it has begun on the node goes on until somebody ends it.
+  // ansible-playbook was stopped, but its processes on the node continue until they are ended.
   void end_remote_task() {
     auto remote = node_.connect();
     if (!remote) return;

@@ -110,7 +110,7 @@ Result<bool> approved(const Probe& probe) {
   return confirm("\nRun this probe? Only 'yes' is accepted:");
 }
 
-// What the probe took, beside what was said before; nothing where it did not train.
+// Prints the probe's durations beside the earlier predictions; nothing if it did not train.
 void tell(const Probe& probe, const std::vector<PlanForecast>& forecasts, const Snapshot& after) {
   const auto record = after.steps.find(probe.job_id);
   if (record == after.steps.end() || !record->second.output.contains("seconds")) return;
@@ -163,7 +163,7 @@ int take_down(const Probe& probe) {
   Status removed =
       remove_state(probe.project.state_directory, probe.name, *probe.session.host.world, cancellation.now());
   if (!removed.ok() && removed.code() != Code::NotFound) return report(probe.session, removed);
-  // A list that cannot be written is no error: `radlc list` says then that there is none.
+  // An index that cannot be written is not an error: `radlc list` skips missing states.
   (void)forget_state(probe.session.host.infrastructures_index(), {probe.project.state_directory, probe.name});
   std::puts("Taken down: nothing of the probe is left.");
   return kDone;

@@ -131,7 +131,7 @@ Status no_logs(const std::string& directory, const LogFilter& wanted, const Snap
       .with_hint("available: " + others);
 }
 
-// Whether a run goes on, which may bring what is not there yet.
+// True if a run is active, which may still produce the requested data.
 bool run_goes_on(const Store& store) {
   auto runs = kept_runs(store.run_directory());
   return runs.ok() && std::any_of(runs->begin(), runs->end(),

@@ -170,7 +170,7 @@ int run(const Session& session, const RecommendFlags& flags) {
   return run_model(session, flags, **project, *question);
 }
 
-// An option that is there and says nothing (`--budget "$BUDGET"` of an empty variable) is a mistake.
+// An option with an empty value (`--budget "$BUDGET"` with an empty variable) is an error.
 void refuse_empty(CLI::App& command) {
   for (CLI::Option* option : command.get_options()) {
     if (option->get_items_expected_max() == 0) continue;

@@ -147,7 +147,7 @@ class Follower {
         .with_hint("what its tasks have done is done; send it again");
   }
 
-  // Of a look that failed: whether there is no point in another one. The first of several is said at once.
+  // True if a failed look is final, so that another one is pointless.
   bool is_final(const Status& why) {
     const auto now = std::chrono::steady_clock::now();
     if (silent_since_) return now - *silent_since_ > kLongestSilence;
@@ -188,7 +188,7 @@ class Follower {
     if (shown_so_far.over && !shown_so_far.rest.empty()) print(task, shown_so_far.rest);
   }
 
-  // Once, until it answers again. An output that is not there (yet) is no silence.
+  // Reports once per silence. A missing output file does not count as silence.
   void tell_silence(const std::string& host, const Status& why) {
     if (why.code() == Code::Invalid || why.code() == Code::NotFound || stop_.asked()) return;
     failed_.insert(host);

@@ -4,8 +4,8 @@
 
 #include <cstdio>
 
-// Called by the assembly that cmake/on_demand.py writes. A library that is not there ends the program in the
-// words and with the status of the dynamic loader, which would have said so at the start.
+// Called by the assembly that cmake/on_demand.py generates. A missing library ends the program with the
+// message and status of the dynamic loader, which would have reported it at the start.
 extern "C" void* radl_load_function(const char* library, const char* function) {
   void* loaded = ::dlopen(library, RTLD_LAZY | RTLD_LOCAL);
   void* found = loaded == nullptr ? nullptr : ::dlsym(loaded, function);

@@ -149,8 +149,8 @@ std::string model_says(const foresight::Recommendation& made) {
   return banded_text(one.seconds, one.low, one.high) + ", " + cost_text(one.cost, made.currency);
 }
 
-// The round trip that a look-up in runs asks about: --latency, else that of the newest run of this batch.
-// Runs measure their round trips, so that no two are the same number.
+// The latency for a look-up in runs: --latency, else that of the newest run with this batch. Runs measure
+// their round trips, so no two values are equal.
 double asked_latency(const RecommendFlags& flags, const std::vector<foresight::StudyRow>& rows, int batch) {
   if (flags.latency_ms) return *flags.latency_ms;
   for (auto row = rows.rbegin(); row != rows.rend(); ++row)

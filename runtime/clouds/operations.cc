@@ -5,7 +5,7 @@
 namespace radl {
 namespace {
 
-// For so long nobody asks again for what a place has just said that it has not.
+// A place that reported a shortage is not tried again for this long.
 constexpr std::chrono::minutes kFullFor{2};
 
 Operations::Clock::time_point in_seconds(double seconds) {

@@ -36,7 +36,7 @@ std::string folder_of(const ElasticRules& rules) {
   return shell_path((rules.directory.empty() ? kElasticFolder : rules.directory) + "/" + rules.name);
 }
 
-// "" where there is none. Invalid: a value in it is not known.
+// "" if there is none. Invalid: one of its values is unknown.
 Result<std::string> wanted_command(const ElasticRules& rules, const Snapshot& state,
                                    const ir::Secrets& secrets) {
   std::string missing;
@@ -57,8 +57,8 @@ Result<std::string> wanted_command(const ElasticRules& rules, const Snapshot& st
   return command.is_string() ? command.get<std::string>() : std::string();
 }
 
-// The command may hold secrets, so it is no argument. The file `served` tells `radlc submit` that somebody
-// reads the wishes.
+// The command may contain secrets, so it is not passed as an argument. The file `served` tells `radlc submit`
+// that the requests are being read.
 std::string look_script(const ElasticRules& rules, const std::string& wanted) {
   std::string script = fmt::format(
       "cd {} || exit 1\n[ ! -f wishes ] || sed 's/^/wish /' wishes || exit 1\n: > served || exit 1\n",
@@ -120,7 +120,7 @@ std::vector<int> nodes_now(const Project& project, const Snapshot& state, const 
   return ordinals;
 }
 
-// All of them are there and configured, and no others: else the last change is to be ended.
+// True if exactly these nodes exist and are configured; otherwise the last change must be completed.
 bool is_done(const Snapshot& state, const std::string& system, const std::vector<int>& nodes) {
   size_t there = 0;
   for (const auto& [address, record] : state.resources) {
@@ -158,7 +158,7 @@ struct Autoscale::Parts {
     tell({Notice::Kind::Progress, fmt::format("elastic '{}': {}", one.rules.name, line)});
   }
 
-  // Finds out what is wanted; choices says so until done().
+  // Determines the requests; the result is in `choices` until done().
   void look(Watched& watched, const Stop& stop) {
     choices.erase(&watched);
     if (SteadyClock::now() < watched.not_before) return;

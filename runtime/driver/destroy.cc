@@ -149,7 +149,7 @@ Result<DestroyLeft> Destroy::finish() {
     return left;
   }
   if (!removed.ok() && removed.code() != Code::NotFound && removed.code() != Code::Lost) return removed;
-  // A list that cannot be written is not an error: `radlc list` then says that there is none.
+  // An index that cannot be written is not an error: `radlc list` skips missing states.
   (void)forget_state(host_.infrastructures_index(), {place_.directory, place_.name});
   left.buckets = bucket_places(before_);
   return left;

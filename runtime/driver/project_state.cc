@@ -67,7 +67,7 @@ std::vector<std::string> radl_files_in(const std::string& folder) {
   return found;
 }
 
-// The files that a state is looked for by. A folder may have lost its file: the state beside it counts.
+// The files by which a state is searched. A folder may have lost its file; the state beside it still counts.
 std::vector<std::string> files_applied(const ProjectOptions& options) {
   std::vector<std::string> files;
   for (const std::string& path : options.files) {
@@ -93,7 +93,7 @@ std::string beside(const Host& host, const std::string& place, const std::string
   return absolute(host, (fs::path(file).parent_path() / place).string());
 }
 
-// `option state = '...'` of a file that is not compiled; "" where there is none.
+// `option state = '...'` of a file that is not compiled; "" if there is none.
 Result<std::string> state_option_of(const std::string& file) {
   SourceMap sources;
   Diagnostics ignored;  // the commands that compile report them

@@ -87,7 +87,7 @@ std::string trimmed(const std::string& line) {
   return begin == line.npos ? "" : line.substr(begin, end - begin + 1);
 }
 
-// What installs or starts something says more than a variable or a list in which the word stands too.
+// A line that installs or starts something is better evidence than a variable or list with the same word.
 bool does_something(const std::string& line) {
   static constexpr std::string_view kWords[] = {"role",    "roles", "apt",   "yum",     "dnf",    "package",
                                                 "service", "shell", "mount", "systemd", "command"};

@@ -207,7 +207,7 @@ class FarmTrial {
       for (const Event& event : events) {
         if (dead_ || !record(event)) continue;
         if (event["event"] == "quarantine") ++outcome_.quarantined;
-        // A start that is in the journal when its scheduler is killed is lost: nobody hears of it.
+        // A start that is in the journal when its scheduler is killed is lost: the node never receives it.
         if (event["event"] == "start" && !dead_) start(event);
         if (event["event"] == "start" && dead_) lose_later(event["task"], event["attempt"]);
       }
@@ -351,7 +351,7 @@ class FarmTrial {
     });
   }
 
-  // A node tells an end as often as somebody asks for it.
+  // A node reports an end whenever it is asked.
   void tell_end(const std::string& id, double late) {
     after(late, [this, id] {
       const auto found = processes_.find(id);

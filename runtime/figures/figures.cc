@@ -84,10 +84,10 @@ void measure_actions(const Plan& plan, const std::set<std::string>& staging,
     const std::string key = keys.of(action);
     auto found = done.find(action.id);
     if (key.empty() || found == done.end()) continue;
-    // Of many that are alike, the slowest is what a plan has to wait for.
+    // Among equal actions, a plan waits for the slowest.
     auto& [seconds, count] = alone[key];
     seconds = std::max(seconds, found->second->seconds), ++count;
-    // A dataset takes as long as it is large, which says nothing of other steps.
+    // A dataset's duration depends on its size, so it says nothing about other steps.
     if (const std::string kind = kind_key(action, key); !kind.empty() && !staging.contains(action.id)) {
       auto& [took, usual] = kinds[kind];
       took += found->second->seconds, usual += *action.usual_seconds;

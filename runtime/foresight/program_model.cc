@@ -77,7 +77,7 @@ std::vector<Point> points_of(const std::vector<const ProgramRun*>& runs) {
   return points;
 }
 
-// Of one computer that is called "local" another says nothing exact.
+// Different computers may be called "local", so measurements of one are not exact for another.
 bool same_machine(const Point& point, const ProgramQuestion& question) {
   return point.machine == question.machine && (point.machine != "local" || point.cores == question.cores);
 }

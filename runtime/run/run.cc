@@ -10,7 +10,7 @@ namespace radl {
 
 namespace {
 
-// More than a run says in the time in which a disk may stall; what comes beyond is said to be lost.
+// More events than a run emits while a disk may stall; those beyond are reported as lost.
 constexpr size_t kMostUnwritten = 1 << 16;
 
 constexpr std::chrono::seconds kForListeners{2};  // of a run that nobody ended

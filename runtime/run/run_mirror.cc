@@ -95,7 +95,7 @@ bool RunMirror::open(const std::string& run, File& file) {
   const std::string path = path_of(run), hidden = folder_ + "/." + run + ".mirrored";
   int fd = ::open(path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC);
   const bool is_new = fd < 0;
-  // Under its name only when it is locked: nobody may take a run that goes on for one that has ended.
+  // Gets its name only after it is locked, so that an active run is never mistaken for an ended one.
   if (is_new) fd = ::open(hidden.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (fd < 0) return false;
   if (::flock(fd, LOCK_EX | LOCK_NB) != 0 || (is_new && ::rename(hidden.c_str(), path.c_str()) != 0)) {

@@ -42,7 +42,7 @@ std::optional<Own> own_dataset(const ir::Step& step) {
              held > 0 ? std::to_string(held) : ""};
 }
 
-// By path; what a training says about it is stronger than what its staging says.
+// By path; a training's settings take precedence over those of its staging step.
 std::map<std::string, Own> own_datasets(const ir::Program& program, const std::set<std::string>& steps) {
   std::map<std::string, Own> all;
   for (const ir::Step& step : program.steps) {

@@ -108,7 +108,7 @@ class Fetch {
         !s.ok())
       return s;
     if (Status s = put(taker_, what_.list, files_ + "/list", context_.stop); !s.ok()) return s;
-    // A pipe has the status of its last part: that of ssh stands in a file.
+    // A pipe returns the status of its last command, so ssh's status is written to a file.
     const std::string script = fmt::format(
         R"sh(set -e
 f={0} t=

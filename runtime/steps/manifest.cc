@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 Result<std::vector<ManifestEntry>> local_manifest(const std::string& folder, const Contents& contents) {
   std::vector<ManifestEntry> entries;
   std::error_code error;
-  // An error while going on ends the loop as the last entry does: it is looked at behind the loop.
+  // An error while iterating ends the loop like the last entry does; it is checked after the loop.
   auto at = fs::recursive_directory_iterator(folder, error);
   for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
     std::string path = at->path().string(), relative = at->path().lexically_relative(folder).string();

@@ -258,8 +258,8 @@ class NativeRun {
     return work.once && context_.ran && context_.ran->count(name_of(i)) != 0;
   }
 
-  // Again as often as the user wants it; else what may have run and cannot be looked at is not repeated, here
-  // or by whoever repeats the step.
+  // Repeats as often as the user requests. Otherwise, a part that may have run and cannot be verified is
+  // repeated neither here nor by retries of the step.
   std::optional<Status> execute_as_often(std::vector<Part>& batch, size_t& done) {
     const Work& head = batch[0].work;
     for (int left = head.retries;; --left) {
@@ -326,7 +326,7 @@ class NativeRun {
                    progress.output_of_last(result->out) + result->err);
   }
 
-  // A part that took more than its own time ends the batch as if somebody had asked for it.
+  // A part that exceeds its own time limit ends the batch like a stop request.
   Status why_ended(const Status& why, const std::vector<Part>& batch, size_t reached) const {
     if (why.code() != Code::Cancelled || !stop_.check().ok() || reached >= batch.size()) return why;
     const double seconds = static_cast<double>(batch[reached].work.deadline.count()) / 1000.0;

@@ -28,7 +28,7 @@ void each_node(ir::Program& program, const std::string& system,
     if (node.system == system) change(node);
 }
 
-// Each change says what it did; "": it cannot be made to this program.
+// Each change describes itself; "": it does not apply to this program.
 std::string more_memory(ir::Program& program, Draws& draws) {
   std::string system = any_system(program, draws);
   bool changed = false;

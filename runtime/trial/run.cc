@@ -137,7 +137,7 @@ class Life {
   PhaseOutcome phase(const TrialPhase& phase, bool calm) {
     const Faults& faults = calm ? calm_ : setting_.faults;
     PhaseOutcome outcome;
-    // Nobody is at it again at once, and a cloud that is out of machines has some a while later.
+    // Nothing retries immediately, and a cloud without capacity has some again later.
     world_->clock.sleep(std::chrono::seconds(calm ? 600 : draws_.below(300)));
     if (setting_.kill) {
       wall_ = world_->clock.wall_seconds();

@@ -211,7 +211,7 @@ class Radl2Marker : Marks {
       separators(first_from(spans[i].end), first_from(last ? end - 1 : spans[i + 1].begin), last);
     }
   }
-  // Of what stands in pieces from..to-1 between two entries, or behind the last one.
+  // For pieces from..to-1, between two entries or after the last one.
   void separators(int from, int to, bool last) {
     for (int i = from; i < to && i < size(); ++i) {
       if (at(i).text != ",") continue;

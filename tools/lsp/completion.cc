@@ -10,7 +10,7 @@
 namespace radl::lsp {
 namespace {
 
-// Of the items, those that an `each` repeats included; 0 without any.
+// Includes items that an `each` repeats; 0 without any.
 int last_step(const List<ast::Item*>& items) {
   int most = 0;
   for (const ast::Item* item : items) {

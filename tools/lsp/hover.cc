@@ -125,7 +125,7 @@ class Hoverer {
     return nullptr;
   }
 
-  // A function's name, or what stands behind a dot, inside an expression.
+  // A function's name, or the member after a dot, inside an expression.
   Json value(const ast::Expr* expr) const {
     if (!expr || offset_ < expr->span.begin || offset_ > expr->span.end) return nullptr;
     auto* call = ast::as<ast::Call>(expr);

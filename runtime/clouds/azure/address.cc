@@ -1,4 +1,4 @@
-// A public address. Its machine may be made anew: the address stays.
+// A public address. It stays when its machine is replaced.
 #include "runtime/clouds/azure/kind.h"
 
 namespace radl::azure {

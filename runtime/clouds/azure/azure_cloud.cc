@@ -251,7 +251,7 @@ class AzureCloud : public Cloud, public TakesOver {
     return asked;
   }
 
-  // Of what is looked for, what may be of this type; an id's path says it.
+  // The part of the query that may be of this type, judged by the path of an ID.
   Wish wish_for(const Kind& kind, const Query& query) const {
     Wish wish{{}, {}, query.everything};
     for (const std::string& id : query.ids)

@@ -1,4 +1,4 @@
-// A machine's place in a subnet: its groups and its public address. It stays when its machine is made anew.
+// A machine's interface in a subnet: its groups and public address. It stays when its machine is replaced.
 #include "runtime/clouds/azure/kind.h"
 
 namespace radl::azure {

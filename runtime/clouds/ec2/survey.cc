@@ -91,7 +91,7 @@ std::string permission_in(const std::string& message) {
   return rest.substr(0, rest.find_first_of(" ,\n"));
 }
 
-// Of a dry run: what would be sent, but for what is not there yet.
+// The parameters of a dry run: those of the real request, without references to missing resources.
 Result<Parameters> dry_run_of(Call& call, Order order) {
   for (const char* later : {"groups", "address", "placement_group", "cloud_init"}) order.spec.erase(later);
   auto launch = launch_of(call, order);

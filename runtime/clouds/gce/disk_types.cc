@@ -72,7 +72,7 @@ constexpr struct {
     {"z3", kBalanced | kSsd | (kHyper & ~kHyperMl)},
 };
 
-// Of a family that nobody knows yet only its generation counts.
+// For an unknown family, only its generation counts.
 uint16_t disks_of(const std::string& machine) {
   const std::string family = machine.substr(0, machine.find('-'));
   for (const auto& one : kFamilies)

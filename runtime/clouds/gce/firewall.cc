@@ -25,7 +25,7 @@ Json allowed_of(const std::vector<InboundRule>& rules) {
   return allowed;
 }
 
-// Of a rule that asks for none.
+// The default priority of a rule.
 constexpr int kUsualPriority = 1000;
 int priority_of(const Json& item) { return static_cast<int>(number_of(item, "priority", kUsualPriority)); }
 

@@ -83,7 +83,7 @@ std::optional<Asked> change_type(Asking& call, const Order& order, const Instanc
       {{"machineType", fmt::format("{}zones/{}/machineTypes/{}", call.root(), now.zone, wanted.name)}}, {});
 }
 
-// What somebody took away from a machine that is to have a public address.
+// Restores the public address that someone removed from a machine.
 std::optional<Asked> give_address(Asking&, const Order& order, const InstanceNow& now, const Send& send) {
   if (!order.spec.value("public", false) || !now.access.empty()) return std::nullopt;
   return send("/addAccessConfig", {{"name", "External NAT"}, {"type", "ONE_TO_ONE_NAT"}},

@@ -1,5 +1,5 @@
-// Networks that are made because the file says `create = 'yes'`: each with one subnet in the region, and a
-// router that leads machines without a public address to the outside.
+// Networks created because of `create = 'yes'`: each has one subnet in the region, and a router for outbound
+// traffic of machines without a public address.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -84,8 +84,8 @@ size_t size_of(const std::string& path) {
   return error ? 0 : size;
 }
 
-// True once the server's log, from `begin` on, says that it listens. To connect to an address of a network of
-// its own earlier costs a second: the kernel asks for the neighbour, and asks again a second later.
+// True once the server's log, from `begin` on, reports that it listens. Connecting earlier to an address of a
+// separate network costs a second, because the kernel retries the neighbor lookup only after that time.
 bool listens(const std::string& log, size_t begin) {
   std::ifstream in(log);
   in.seekg(static_cast<std::streamoff>(begin));

@@ -34,7 +34,7 @@ Tags tags_of(const std::string& infrastructure, const Order& order, bool files_w
   return tags;
 }
 
-// Without what is to be taken away.
+// Without the entries marked for removal.
 Json spec_of(const Order& order) {
   Json spec = order.spec;
   if (!spec.is_object() || !spec.contains("tags")) return spec;

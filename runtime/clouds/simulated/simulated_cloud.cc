@@ -104,7 +104,7 @@ Asked SimulatedCloud::ask(const Context& context, const char* kind, const Order&
                           const std::function<Asked()>& work) {
   Weather weather = draw_weather(kind, order.address);
   report(weather, Call::Moment::Sent);
-  // Before the request is out nothing can have come of it; behind that nobody knows.
+  // Before the request is sent, it cannot have had an effect; afterwards its outcome is unknown.
   if (!pause(context, weather.there)) return Asked::refused({Code::Cancelled, "not asked for: stopped"});
   Asked answer;
   if (weather.throttled) {

@@ -125,8 +125,8 @@ std::vector<std::string> parts_of(const std::string& path) {
   return parts;
 }
 
-// Where a link leads, as a relative path that cannot leave the folder whatever other links are in it: upwards
-// at its beginning alone. nullopt: elsewhere.
+// The target of a link as a relative path that cannot leave the folder, whatever other links it contains:
+// '..' occurs only at its beginning. nullopt: it leads elsewhere.
 std::optional<std::string> inner_target(const std::string& name, std::string target,
                                         const std::vector<std::string>& roots) {
   const size_t depth = parts_of(name).size() - 1;

@@ -58,7 +58,7 @@ std::string follow_command(const std::string& folder, const std::vector<std::str
     files += " " + follower.before + name + follower.behind;
     if (auto found = ended.find(name); found == ended.end() || !found->second) left += " " + name;
   }
-  // A process that has what asks is no part of the job.
+  // The background loop that polls for notices is not part of the job.
   const std::string asking =
       notices.empty() ? "asks=" : fmt::format("( {} ) < /dev/null > /dev/null & asks=$!", notices);
   // Looks may take their time; this does not wait for them.
@@ -126,7 +126,7 @@ void take_notice(const NoticeSpec& spec, const NoticeLine& line, const Member::F
     if (follower.cannot_hear) follower.cannot_hear();
     return;
   }
-  // An answer that is of no known form is no notice; the machine goes on until it is gone.
+  // A response of an unknown form is not a notice; the machine continues until it is gone.
   auto notice = notice_in(spec, line.answer);
   if (notice.ok() && *notice) follower.on_notice(**notice);
 }

@@ -40,7 +40,7 @@ std::vector<std::string> services_in(const json& definition) {
   return names;
 }
 
-// What cannot be determined (status 4, no answer of systemd) is said as it is.
+// A state that cannot be determined (status 4, systemd does not respond) is reported as such.
 const char* const kServicesScript = R"sh(services() {
   for s; do
     if [ -d /run/systemd/system ]; then

@@ -174,7 +174,7 @@ struct SentArchives {
   std::map<std::string, std::weak_ptr<const OwnArchive>> now;
 };
 
-// The archive of a tree on this computer, made when it is not there. Of an archive itself.
+// The archive of a tree on this computer, created if missing. An archive is used as it is.
 Result<Sending> archive_of(const Tree& tree, const Base* base, const Context& context) {
   if (tree.kind == Tree::Kind::Archive) return Sending{tree.path, {}, {}};
   Sending made{fmt::format("{}/trees/{}{}.tar", context.work_directory, tree_key(tree.digest),
@@ -201,8 +201,8 @@ Result<Sending> archive_of(const Tree& tree, const Base* base, const Context& co
 // Those of these trees that are whole on a node, and as they were when they were made.
 Result<std::vector<std::string>> trees_on(const NodeHandle& node, const Context& context,
                                           const std::vector<std::string>& keys, Ahead first = {}) {
-  // A program may have written into one of its inputs; where `find` cannot say so (BusyBox), it counts as if
-  // it had. The first is the one that is asked for: it is as it is.
+  // A program may have modified one of its inputs. If `find` cannot tell (BusyBox), the tree counts as
+  // modified. The first tree is the requested one, which is used unchanged.
   auto looked = on_node(node, context,
                         first.script + fmt::format(R"sh(cd {} 2>/dev/null || {{ echo whole; exit; }}
 first=yes

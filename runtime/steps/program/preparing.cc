@@ -75,8 +75,8 @@ Status Preparing::look(const std::vector<jobs::Member::Look>& looks) {
     if (Status s = check_needs(program_.value("needs", Json::object()), facts_[i], nodes_[i].address);
         !s.ok())
       return s;
-    // What asks for no GPUs takes those that there are: without them it would be slow, and nobody would know
-    // why.
+    // A program that requests no GPUs uses the available ones: without them it would be slow for no visible
+    // reason.
     if (facts_[i].has_nvidia_smi && !facts_[i].gpu_trouble.empty())
       tell_(nodes_[i].address,
             fmt::format("{} GPUs, nvidia-smi says: {}", facts_[i].gpus, facts_[i].gpu_trouble));
@@ -148,7 +148,7 @@ Result<std::vector<std::string>> Preparing::trees_of(size_t node) const {
   return folders;
 }
 
-// What other programs made is no part of the program's identity: with other files it begins anew.
+// Outputs of other programs are not part of the program's identity: with other files it starts over.
 std::string Preparing::other_files_script() const {
   std::string files;
   for (const Json& input : program_.value("inputs", Json::array())) {

@@ -80,7 +80,7 @@ void ProgressReader::take(double seconds, std::string_view line) {
       pieces.push_back(without_controls(line.substr(from, end - from)));
     from = end + 1;
   }
-  // Of a bar many states may come at once: each was written when its own clock says.
+  // Several states of a bar may arrive at once: each was written at the time that its own clock shows.
   const auto elapsed_of = [](const std::string& piece) -> std::optional<double> {
     for (const Fraction& fraction : fractions_in(piece))
       if (const auto elapsed = bar_elapsed(piece, fraction)) return elapsed;

@@ -135,8 +135,8 @@ Result<bool> KeptCheckpoints::send_one(Member& chief, const CheckpointName& name
   return true;
 }
 
-// A request that failed or was given up may have acted all the same: what is there is asked for anew, or an
-// object would stay that nobody knows of.
+// A request that failed or was abandoned may have been executed, so the objects are listed again. Otherwise
+// an unknown object could remain.
 Status KeptCheckpoints::send(Member& chief, const Stop& stop) {
   Status sent = send_newest(chief, stop);
   if (!sent.ok()) there_.reset();

@@ -11,7 +11,7 @@
 namespace radl::training {
 namespace {
 
-// The engine's report, or a short one where there is none.
+// The engine's report, or a short one if there is none.
 Status write_report(ResultFolder& folder, const Json& output, const RunFacts& facts) {
   Json report;
   if (auto text = read_file(folder.path() + "/model/report.json", size_t{64} << 20); text.ok())
@@ -46,7 +46,7 @@ Result<Json> bring_result(const std::string& result, const std::string& shown, c
                           Member& chief, const RunFacts& facts,
                           const std::function<void(const std::string&)>& say) {
   if (result.empty()) return invalid("no folder for the result");
-  // What goes on to a bucket is put together in a folder of ours.
+  // Data for a bucket is collected in a folder of radlc.
   auto opened = result == shown ? ResultFolder::open(result, owner) : ResultFolder::own(result);
   if (!opened) return opened.status();
   ResultFolder& folder = *opened;

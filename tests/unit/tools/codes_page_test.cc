@@ -1,4 +1,4 @@
-// docs/diagnostics.md and docs/features.md say what the compiler says. ACCEPT=1 writes them anew.
+// docs/diagnostics.md and docs/features.md equal the compiler's output. ACCEPT=1 rewrites them.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

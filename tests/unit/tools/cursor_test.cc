@@ -1,4 +1,4 @@
-// What may stand at a place, told from the text in front of it. `|` marks the cursor.
+// What may be written at a position, judged from the text before it. `|` marks the cursor.
 #include "tools/lsp/cursor.h"
 
 #include <gtest/gtest.h>

@@ -155,7 +155,7 @@ TEST(FormatRadl2, BlockTextsAreKeptByteForByte) {
                "let s = replace(\n  <<A\n  x\nA,\n  'x',\n  \"\\ty\\u{20AC}\"\n)\n");
 }
 
-// Brackets and commas alone may stand behind the word that ends a block of text.
+// Only brackets and commas may follow the word that ends a text block.
 TEST(FormatRadl2, WhatFollowsABlockTextStandsOnTheNextLine) {
   expect_radl2("let a = f(<<A\nx\nA\n)\nlet b = f(<<A\nx\nA\n)[0]",
                "let a = f(<<A\nx\nA)\n\nlet b = f(<<A\nx\nA\n    )[0]\n");

@@ -199,7 +199,7 @@ TEST(LspSession, AByteOrderMarkIsCounted) {
   Json edits = client.result("textDocument/formatting", document(kUri));
   for (const Json& edit : edits)
     EXPECT_GE(edit["range"]["start"]["character"].get<int>(), 1) << "the mark stays";
-  // An edit behind the mark is made where the client means it.
+  // An edit after the mark is applied at the client's position.
   client.change(kUri, 2,
                 {{"start", {{"line", 0}, {"character", 8}}}, {"end", {{"line", 0}, {"character", 9}}}}, "b");
   Json symbols = client.result("textDocument/documentSymbol", document(kUri));

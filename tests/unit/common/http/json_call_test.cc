@@ -1,4 +1,4 @@
-// What a service that has too much to do asks of its clients: to come again later.
+// How clients handle an overloaded service that asks them to retry later.
 #include "common/http/json_call.h"
 
 #include <gtest/gtest.h>

@@ -88,7 +88,7 @@ TEST(Download, GoesOnWhereItBroke) {
   EXPECT_EQ(header_of(seen[0], "Range"), "");
   EXPECT_NE(header_of(seen[1], "Range"), "");
   EXPECT_EQ(header_of(seen[1], "If-Range"), "\"v1\"");
-  // A second call finds it there and asks nobody.
+  // A second call finds it and sends no request.
   ASSERT_TRUE(
       download(http, {.url = server.url("/x"), .path = f.path + "/x", .sha256 = sha256_hex(content())}).ok());
   EXPECT_EQ(server.requests().size(), 4u);

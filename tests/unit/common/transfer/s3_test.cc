@@ -1,5 +1,5 @@
-// S3 against a server that says what no real one says on demand: other regions, wrong clocks, lost answers.
-// What real servers do is tested against moto and MinIO (tests/aws/s3_test.py).
+// S3 against a server that simulates what no real one does on demand: other regions, wrong clocks, lost
+// responses. tests/aws/s3_test.py tests real servers (moto and MinIO).
 #include "common/transfer/s3.h"
 
 #include <gtest/gtest.h>
@@ -380,7 +380,7 @@ TEST(S3, PagesThatGoRoundInACircleEnd) {
   EXPECT_EQ(b.server.requests().size(), 6u);
 }
 
-// A gateway's page, with status 200 for whatever is asked.
+// A gateway's page, with status 200 for every request.
 TEST(S3, WhatIsPutAndHasNoETagIsNotThere) {
   Bucket b([](const std::string&) { return http_answer(200, "", "<html>sign in</html>"); });
   EXPECT_EQ(b.store.put("k", "x").status().code(), Code::Corrupt);

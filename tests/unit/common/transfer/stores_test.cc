@@ -1,5 +1,5 @@
-// Google's, Azure's and Swift's stores against a server that says what no real one says on demand. What real
-// servers do is tested by tests/stores.
+// Google's, Azure's and Swift's stores against a server that simulates what no real one does on demand.
+// tests/stores tests real servers.
 #include <gtest/gtest.h>
 
 #include <filesystem>

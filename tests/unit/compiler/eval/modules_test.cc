@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 class Modules : public testing::Test {
  protected:
-  // A module below the folder that says where it stands.
+  // A module below the folder that reports its own location.
   std::string module(const std::string& path, const std::string& text = "radl 2\n") {
     const fs::path file = folder.path(path);
     fs::create_directories(file.parent_path());

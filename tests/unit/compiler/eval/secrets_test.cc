@@ -1,6 +1,6 @@
-// No secret leaves: programs with a sensitive input in every place of the language are compiled, planned and
-// documented, and its value is looked for in all that comes out. tests/fuzz/lang/secrets.cc goes on for
-// longer.
+// No secret leaks: compiles, plans and documents programs with a sensitive input in every
+// position of the language, and searches all output for its value. tests/fuzz/lang/secrets.cc
+// runs longer.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Pages that are made from the code are equal to what the code says. ACCEPT=1 writes them anew.
+// Generated pages must equal the generator's output. ACCEPT=1 rewrites them.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

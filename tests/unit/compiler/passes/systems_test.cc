@@ -24,7 +24,7 @@ class Systems : public testing::Test {
   }
   void TearDown() override { std::filesystem::current_path(before_); }
 
-  // Compiles the text behind `radl 2`; nullopt, and the report in `said_`, if it has errors.
+  // Compiles the text after `radl 2`; nullopt, with the report in `said_`, if it has errors.
   std::optional<ir::Program> program(const std::string& text, const CompileOptions& options = {}) {
     std::ofstream("p.radl") << "radl 2\n" << text;
     SourceMap sources;
@@ -115,7 +115,7 @@ TEST_F(Systems, AComputedNameHasNoFix) {
   for (const Diagnostic& found : diagnostics_.all()) EXPECT_TRUE(found.fixes.empty()) << said_;
 }
 
-// The output is known at once: only its name says that the job comes after the module's.
+// The output is known immediately: only its name makes the job wait for the module's job.
 TEST_F(Systems, AJobWaitsForTheModuleThatAFunctionNames) {
   std::ofstream("m.radl") << "radl 2\nsystem w ( count = 1 )\n"
                              "configure a ( program 'a' ( systems = system.w, main = 'a' ) )\n"
@@ -131,8 +131,8 @@ TEST_F(Systems, AJobWaitsForTheModuleThatAFunctionNames) {
                           [](const ir::Edge& edge) { return edge.reason == "takes an output of first"; }));
 }
 
-// Every row of the table of features: a word of a choice is the same in any case, and what is no word or no
-// number is an error, never a feature that counts as not said.
+// For every row of the feature table: choice words are case-insensitive, and an invalid word or number is an
+// error, never treated as a missing feature.
 TEST_F(Systems, ChoicesAndNumbersAreReadInEveryCaseOrRefused) {
   int choices = 0, numbers = 0;
   for (const sema::FeatureSpec& row : sema::all_features()) {

@@ -353,7 +353,7 @@ std::string json_of(std::string text) {
   return sema::to_radl_json(sema::build_document({p.tree.get()}, p.diagnostics));
 }
 
-// What is no text has one mistake, whatever its bytes look like.
+// A file that is not text has one error, whatever its bytes look like.
 TEST(Parser, FilesThatAreNoTextGiveOneFinding) {
   std::string utf16 = "\xFF\xFE",
               elf("\x7F"
@@ -499,7 +499,7 @@ TEST(Positions, CountCharactersAndUtf16Units) {
   EXPECT_EQ(file.position(x).column, 3);
 }
 
-// Lines are looked for as far as somebody asks.
+// Line starts are computed only as far as needed.
 TEST(Positions, HoldInWhateverOrderTheyAreAskedFor) {
   const std::string text = "a\nbc\n\nd\n";
   SourceMap sources;

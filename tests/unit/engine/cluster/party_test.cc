@@ -1,5 +1,5 @@
-// Workers without a server over TCP: they come together, and go on without those that are lost and with those
-// that come back.
+// Workers without a server over TCP: they find each other, and continue when workers are lost or
+// return.
 #include "engine/cluster/party.h"
 
 #include <gtest/gtest.h>

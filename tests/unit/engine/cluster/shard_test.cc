@@ -247,7 +247,7 @@ TEST(Shard, ADescriptionThatContradictsItselfIsRefused) {
   EXPECT_TRUE(Shard::make(init, {}).ok());
 }
 
-// A shard that goes on from a snapshot goes on exactly.
+// A shard restored from a snapshot continues exactly.
 TEST(Shard, ASnapshotContinuesBitIdentically) {
   Init init = init_of(20);
   init.optimizer = plan_of({.nesterov = true, .weight_decay = 0.01}, 4);

@@ -1,7 +1,7 @@
-// Runs compiled AMX instructions on processors that have none: they end in SIGILL there, whose handler reads
-// the instruction (Intel's manual, volume 2), lets AmxEmulation do it on this thread's emulated registers,
-// and goes on behind it. Slow (some microseconds an instruction), but it is the machine code of the product
-// that runs.
+// Runs compiled AMX instructions on processors without AMX: they raise SIGILL, and the handler decodes the
+// instruction (Intel's manual, volume 2), executes it with AmxEmulation on this thread's emulated
+// registers, and resumes after it. Slow (some microseconds per instruction), but it tests the product's
+// machine code.
 #pragma once
 
 #include <csignal>

@@ -211,8 +211,8 @@ void compare(const Case& test, Type type, ConvKernel& kernel, int threads) {
   }
 }
 
-// What a kernel says of itself (docs/engine.md), said here again: a kernel that stops taking a shape fails
-// the test.
+// Repeats the kernels' documented support (docs/engine.md), so that a kernel that no longer accepts a shape
+// fails the test.
 bool takes(const std::string& kernels, const ConvGeometry& g, Type type) {
   const bool bf16 = type == Type::Bf16, plain = g.dh == 1 && g.dw == 1 && g.groups == 1;
   if (kernels == "onednn") return !bf16 || cpu().avx512;

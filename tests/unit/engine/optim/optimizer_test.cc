@@ -273,7 +273,7 @@ TEST(Optimizer, ClipsTheNorm) {
   for (size_t i = 0; i < kSize; ++i) ASSERT_NEAR(p.w[i], q.w[i], 1e-6);
 }
 
-// Weights that do not train keep their values, whatever decays and whatever their gradient is.
+// Frozen weights keep their values, whatever their decay and gradient.
 TEST(Optimizer, LeavesFrozenWeightsAlone) {
   const std::vector<ParameterInfo> layout{{"a.weight", {8, 4}, 0, 32, false, true},
                                           {"b.weight", {8, 4}, 32, 32, true, false},

@@ -1,4 +1,4 @@
-// Checkpoints: whole or not there, whatever happens while one is written.
+// Checkpoints are atomic, whatever happens while one is written.
 #include "engine/train/checkpoint.h"
 
 #include <gtest/gtest.h>

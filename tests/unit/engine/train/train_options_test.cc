@@ -1,4 +1,4 @@
-// What docs/job.md offers beside plain SGD: each reaches the training and does what it says.
+// Options of docs/job.md besides plain SGD: each reaches the training and has its documented effect.
 #include "tests/unit/engine/train/train_case.h"
 
 #include <cmath>

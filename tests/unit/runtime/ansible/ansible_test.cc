@@ -265,7 +265,7 @@ TEST_F(AnsibleTest, AWrongHostKeyIsNotAccepted) {
         "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGZvb29vb29vb29vb29vb29vb29vb29vb29vb29vb29v";
   auto outcome = run(recipe("ping", "- tasks:\n  - ping:\n"));
   ASSERT_FALSE(outcome.ok());
-  // Ansible tells what ssh said, unless it first notices that ssh reads no more.
+  // Ansible reports ssh's message, unless it first notices that ssh no longer reads.
   std::string said = outcome.status().message();
   bool told = contains(said, "HOST IDENTIFICATION HAS CHANGED") || contains(said, "Broken pipe");
   EXPECT_TRUE(told) << said;

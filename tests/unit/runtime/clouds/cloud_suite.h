@@ -168,7 +168,7 @@ class CloudSuite : public testing::TestWithParam<CloudCase> {
     return *machine;
   }
 
-  // Of the fields that the cloud shows, those that are not as they were asked for.
+  // The fields shown by the cloud that differ from the request.
   static std::vector<std::string> differing(const Json& asked, const Json& shown) {
     std::vector<std::string> fields;
     for (const auto& [field, value] : shown.items())

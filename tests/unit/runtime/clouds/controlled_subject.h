@@ -1,5 +1,5 @@
-// A cloud whose account is a server's of the tests: what a test does behind the cloud's back it asks for at
-// RADL_TEST_CONTROL. The server's own tests start it and the suite's program.
+// A cloud whose account is on a test server: tests request changes outside radlc through RADL_TEST_CONTROL.
+// The server's own tests start it and the suite's program.
 #pragma once
 
 #include <cstdlib>

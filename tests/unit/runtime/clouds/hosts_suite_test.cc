@@ -34,7 +34,7 @@ class HostsSubject : public CloudSubject {
     program.nodes.front().requirements["disk.0.os.name"].equals = "windows";
     return program;
   }
-  // Its key and its folders stay on the machine, which goes on as it is (tests/e2e/hosts_test.py).
+  // Its key and folders stay on the machine, which keeps running (tests/e2e/hosts_test.py).
   bool can_release() const override { return false; }
   std::string impossible_feature() const override { return "disk.0.os.name"; }
 

@@ -1,6 +1,6 @@
-// The conformance suite on OpenStack, against the services that OS_AUTH_URL leads to.
-// tests/openstack/suite_test.py starts them and this program; what a test does behind the cloud's back it
-// asks for at RADL_TEST_CONTROL.
+// The conformance suite on OpenStack, against the services at OS_AUTH_URL.
+// tests/openstack/suite_test.py starts them and this program; tests request changes outside radlc
+// through RADL_TEST_CONTROL.
 #include "runtime/clouds/openstack/openstack_cloud.h"
 #include "tests/unit/runtime/clouds/controlled_subject.h"
 

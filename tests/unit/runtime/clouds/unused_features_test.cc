@@ -186,7 +186,7 @@ TEST_P(UnusedFeatures, EachIsUsedNamedOrRefused) {
       else if (number != kNumbers[0])
         continue;
       if (const size_t at = name.find(".I."); at != name.npos) name.replace(at, 3, ".0.");
-      // On local, a folder stands for the disk, whatever its size; disk 0 is this computer's own.
+      // On local, a folder replaces the disk, whatever its size; disk 0 is this computer's own.
       if (GetParam() == "local" && name.starts_with("disk.")) continue;
       if (name == "disk.1.size" || name == "disk.1.fstype" || name == "disk.1.mount_path") continue;
       if (name.ends_with(".connection") || (GetParam() == "hosts" && name == "net_interface.1.dns_name"))

@@ -108,7 +108,7 @@ TEST(SideBySide, FiftyAppliesOfTwoUsersInOneProcess) {
     runs.push_back(std::make_unique<OneRun>(ana, i));
     runs.push_back(std::make_unique<OneRun>(ben, i));
   }
-  // Ben stops some of his; nobody else hears of it.
+  // Ben stops some of his runs; other users are not affected.
   const auto is_stopped = [&](size_t i) { return i % 2 == 1 && i / 2 < kStopped; };
 
   const size_t before = threads_now();

@@ -470,7 +470,7 @@ TEST_F(SlowCloudTest, FoundNothingThenPresentIsDestroyedToo) {
   EXPECT_EQ(bench.snapshot().open_intents, 0u);
 }
 
-// An old intent needs no more waiting: whoever asked is long gone.
+// An old intent needs no more waiting: its request ended long ago.
 TEST_F(SlowCloudTest, AnOldIntentIsCertainAtTheFirstLook) {
   lose_answers("worker[0]", false);
   bench.cloud.fail_next({"look", "worker[0]", Status(Code::Auth, "not allowed")});
@@ -482,8 +482,8 @@ TEST_F(SlowCloudTest, AnOldIntentIsCertainAtTheFirstLook) {
   expect_whole(1);
 }
 
-// In the same run: what was not certain in one round is looked up in the next one before anything is asked
-// for.
+// In the same run: the next round looks up uncertain outcomes before it requests
+// anything.
 TEST_F(SlowCloudTest, AnotherRoundDoesNotMakeItTwice) {
   bench.options.on_error = OnError::Retry;
   lose_answers("worker[0]", true);

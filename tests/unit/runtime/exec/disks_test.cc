@@ -71,7 +71,7 @@ class DisksOnDevices : public testing::Test {
     EXPECT_TRUE(ran.ok());
     return ran.ok() ? *ran : ProcessResult{};
   }
-  // The script, and what is looked at afterwards while the mounts of its namespace are there.
+  // Runs the script, and then the checks while its namespace's mounts exist.
   ProcessResult set_up(const std::string& fstype, const std::string& then) {
     DiskPlaces places;
     places.devices = folder.path("dev");

@@ -1,5 +1,5 @@
-// While jobs alone are under way the state is free for others; each job is its supervisor's, and is let go of
-// when somebody asks for it or when the run was told not to stay.
+// While only jobs run, the state is unlocked for others. Each job belongs to its supervisor, which releases
+// it on request or if the run was told not to stay.
 #include <gtest/gtest.h>
 
 #include <atomic>

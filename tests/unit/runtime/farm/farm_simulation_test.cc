@@ -102,7 +102,7 @@ class Simulation {
 
   double chance() { return static_cast<double>(random_()) / 4294967296.0; }
 
-  // Of an attempt, whenever it is asked for: a scheduler that was killed changes nothing of what tasks do.
+  // Fixed per attempt: killing a scheduler does not change what tasks do.
   double chance(const Event& event, uint32_t what) const {
     const auto attempt = static_cast<uint64_t>(event["attempt"].get<int>());
     const uint64_t task = std::stoul(event["task"].get<std::string>().substr(1));

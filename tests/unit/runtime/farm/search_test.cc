@@ -182,7 +182,7 @@ TEST(FarmSearch, SeeingTheJournalAgainDecidesTheSame) {
   }
 }
 
-// As trials that end with their generation: whoever has fallen behind continues from a better one.
+// Like trials that end with their generation: weak members continue from better ones.
 TEST(FarmSearch, APopulationExploitsAndExplores) {
   std::vector<Event> journal;
   Search search(

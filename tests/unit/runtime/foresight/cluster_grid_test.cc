@@ -1,6 +1,6 @@
-// Times of clusters that nobody measured, on a grid that was (tables/cluster_grid.csv, by
-// bench/cluster_grid/measure.py: real processes behind a delaying proxy, with workers whose computing is
-// paced).
+// Predicts unmeasured cluster times on a measured grid (tables/cluster_grid.csv, by
+// bench/cluster_grid/measure.py: real processes behind a delaying proxy, with workers that simulate computing
+// time).
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -178,8 +178,8 @@ TEST(EpochModel, OutsideOfWhatWasMeasuredIsSaidAndWider) {
   EXPECT_EQ(alone->predict(2, 6400, 0).status().code(), Code::NotFound);
 }
 
-// Of four nodes rows exist at 0 and at 60 ms. They do not tell how time grows between the two, and the
-// study's text says that it does not grow evenly.
+// For four nodes there are rows at 0 and 60 ms. They do not show how time grows in between, and the study's
+// text says that the growth is uneven.
 TEST(EpochModel, AGapOfTheDataIsOutsideAndItsBandReachesBothEnds) {
   auto model = EpochModel::fit(measured());
   ASSERT_TRUE(model.ok());

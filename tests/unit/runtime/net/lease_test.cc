@@ -145,7 +145,7 @@ TEST_F(LeaseTest, WhatRanInAnEarlierAttemptIsNotRepeatedByTheNext) {
 
 TEST_F(LeaseTest, TheRunAfterOneThatWasKilledEndsWhatItLeft) {
   std::thread killed([this] {
-    // A run of its own, whose connection is left behind as by kill -9: nobody ends what it runs.
+    // A separate run whose connection is abandoned as by kill -9: its processes are not ended.
     auto target = test::target_of(handle.attributes);
     auto own = ssh::make_remote(*target);
     ExecOptions options;

@@ -124,8 +124,8 @@ TEST_F(FaultTest, AServerWithModernCiphersOnlyIsServedByTheSystemsClient) {
   EXPECT_TRUE(contains(told, "the server takes only the ciphers chacha20-poly1305@openssh.com"));
   ASSERT_TRUE(remote->put_bytes("x", "file", 0600).ok());
   EXPECT_EQ(remote->stat("file")->size, 1u);
-  // With a password alone the system's client is no help: the error says what is missing, and is none of a
-  // key.
+  // With only a password, the system's client does not help: the error says what is missing, and does not
+  // mention a key.
   server.target.key_file.clear();
   server.target.password = "any";
   auto refused = ssh::make_remote(server.target)->exec("true");

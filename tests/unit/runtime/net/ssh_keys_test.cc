@@ -1,4 +1,4 @@
-// Keys of ours are made once, and found again by their fingerprint wherever a user may keep them.
+// radlc's keys are created once, and found by fingerprint wherever a user may keep them.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -78,7 +78,7 @@ TEST_F(PlanOfClouds, AKeyPairIsNoReasonToReplaceWhatWasMadeWithIt) {
   bench.refreshed = false;
   bench.options.replace = {"key.local"};
   EXPECT_EQ(marks(bench.plan(workers(2))), std::vector<std::string>{"-/+ key.local"});
-  // Where nothing says otherwise, what uses a thing that is gone is made anew with it.
+  // By default, users of a missing resource are replaced with it.
   bench.options.replace.clear();
   bench.observed.resources = {{"network.lan", "gone", {}, ""}};
   bench.refreshed = true;
@@ -272,7 +272,7 @@ TEST_F(PlanOfClouds, AStoppedMachineIsReplacedWhereItsCloudCannotStartIt) {
   EXPECT_FALSE(action(plan, "worker[0]").spec.contains("state"));
 }
 
-// A rule that somebody opened by hand.
+// A rule that someone opened manually.
 TEST_F(PlanOfClouds, WhatWasChangedByHandIsChangedBackAndToldApart) {
   ir::Program program = workers(1);
   program.networks[0].ports = {{"tcp", "0.0.0.0/0", 22, 22, 22, 22}};
@@ -290,7 +290,7 @@ TEST_F(PlanOfClouds, WhatWasChangedByHandIsChangedBackAndToldApart) {
   EXPECT_EQ(plan.drift[0].what, "changed");
   EXPECT_EQ(plan.drift[0].changes.at(0).before, opened["ports"]) << "as it is now";
 
-  // The change that the file asks for is none of the drift.
+  // A change requested by the file is not drift.
   program.networks[0].features["note"] = "x";
   plan = bench.plan(program);
   EXPECT_EQ(action(plan, "network.lan").why, "features.note changed, ports changed outside of radlc");
@@ -337,7 +337,7 @@ TEST_F(PlanOfClouds, RemovalsGoByWhatNeedsWhatAlone) {
   EXPECT_EQ(action(plan, "a[0]").removed_after, std::vector<std::string>{"attachment.x"});
 }
 
-// Both are made: the machine after its volume, and the old volume waits for no machine that is not there.
+// Both are created: the machine after its volume, and the old volume does not wait for a missing machine.
 TEST_F(PlanOfClouds, AMachineThatIsGoneKeepsNothingFromBeingReplaced) {
   bench.cloud.volume_price = Money::of(0.01);
   applied(workers(1));

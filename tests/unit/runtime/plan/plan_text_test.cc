@@ -185,7 +185,7 @@ TEST_F(PlanText, AmountsOfTwoCurrenciesStandSideBySide) {
       << render_text(plan);
 }
 
-// A name in a file of somebody else is text in the pages of ours.
+// Names from foreign files are plain text in generated pages.
 TEST_F(PlanText, HostileNamesStayText) {
   const std::string hostile =
       "</code></details><img src=x onerror=alert(1)>|`@all`[x](javascript:y)\n# h\x1b[31m\xE2\x80\xAE";

@@ -128,7 +128,7 @@ TEST_F(ScalePlans, ACommandThatNamesAnAddressDrainsToo) {
             "elastic 'workers' of server[0]/head: 'max' must be known when it is planned");
 }
 
-// Ray's `idle`: a scheduler is asked how many nodes it wants, by `radlc autoscale` alone.
+// Ray's `idle`: only `radlc autoscale` asks a scheduler how many nodes it wants.
 TEST_F(ScalePlans, APlanSaysThatAutoscaleMustRun) {
   auto told = [](const Plan& plan) {
     return std::count_if(plan.notes.begin(), plan.notes.end(), [](const std::string& note) {

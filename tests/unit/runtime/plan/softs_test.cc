@@ -158,7 +158,7 @@ TEST(Softs, ScoreIsTheSumOfWhatWasTaken) {
   EXPECT_FALSE(outcome.node.requirements.contains("b"));
 }
 
-// What a group asks for reaches the cloud: its disks are made, its applications are known.
+// Requirements of a group reach the cloud: its disks are created, and its applications are known.
 TEST(Softs, DisksAndApplicationsOfAGroupThatIsTaken) {
   ir::Node node;
   ir::Requirement programs;

@@ -1,4 +1,4 @@
-// Who listens to a run hears everything in order, at its own pace, and can hold up nobody.
+// Each listener of a run receives everything in order, at its own pace, and cannot block others.
 #include "runtime/run/event_hub.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// A run driven by a program instead of a command line: numbered events, followed and replayed; nobody who
-// listens can hold it up; a stop is heard everywhere.
+// A run driven by a program instead of a command line: numbered events, followed and replayed; listeners
+// cannot block it; a stop reaches everything.
 #include "runtime/run/run.h"
 
 #include <gtest/gtest.h>

@@ -75,7 +75,7 @@ TEST_F(Journal, AWriterThatRunsOutOfMemoryHoldsNobodyUp) {
   EXPECT_TRUE(store.commit({state_change::PutResource{node("worker[1]")}}).ok());
 }
 
-// Eight threads that write at once: what waits while one write is made durable goes together with the next.
+// Eight threads write concurrently: writes that wait during a commit go into the next one together.
 TEST_F(Journal, WhatIsWrittenAtOnceIsMadeDurableTogether) {
   constexpr int kThreads = 8, kEach = 10;
   test::FaultVfs vfs;

@@ -1,5 +1,5 @@
-// Jobs are supervised beside the state's lock: one supervisor each, which is asked to let go, and whose death
-// frees it.
+// Jobs are supervised independently of the state's lock: one supervisor each, which can be asked to release
+// the job, and whose death frees it.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>

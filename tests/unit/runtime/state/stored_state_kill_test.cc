@@ -1,5 +1,5 @@
 // kill -9 of a process that writes a state in a bucket, before and after each request that changes an object:
-// whatever was committed is there, and the next owner goes on.
+// all committed data survives, and the next owner can continue.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>

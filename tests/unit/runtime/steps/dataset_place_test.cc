@@ -93,7 +93,7 @@ struct DatasetPlace : testing::Test {
     return names;
   }
   Result<bool> place(bool alone = true) { return place_dataset(node, context, data, "data/x", alone); }
-  // What a look at the node says.
+  // The output of a look at the node.
   std::string look() {
     std::string said;
     ExecOptions options;

@@ -102,7 +102,7 @@ TEST_F(BatchTest, WhatACommandChangesIsSeenByWhatComesAfterIt) {
   add("file", "~/a", {{"content", "as wanted"}});
   ASSERT_TRUE(run().ok());
   step.resources.clear();
-  // As the step begins, the file is as wanted, `there` is not there, and `unless` says that it is to run.
+  // When the step begins, the file is up to date, `there` is missing, and `unless` requires a run.
   add("command", "echo other > a; touch there marked", {{"creates", "there"}});
   add("file", "~/a", {{"content", "as wanted"}});
   add("command", "echo twice >> log", {{"unless", "[ -e marked ]"}});

@@ -1,6 +1,6 @@
-// Every program of every script fails once, before or after it has done its work: whatever the resource, the
-// step has failed or the node is as wanted, the next plan shows what is left to do, the next run does it, and
-// nothing beside the target was touched.
+// Every program of every script fails once, before or after its work. For each resource, the step fails or
+// the node is up to date, the next plan shows what remains, the next run completes it, and nothing except the
+// target is changed.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -70,7 +70,7 @@ TEST_F(TrainingTest, AKilledWorkerIsStartedAgain) {
   EXPECT_EQ(*read_file(job_file("worker[1]", "starts")), "worker/1\nworker/1\n");
 }
 
-// The shell around an engine dies, the engine does not: it must not go on beside the one that is started.
+// An engine's shell dies but the engine does not: it must not continue next to the newly started one.
 TEST_F(TrainingTest, AnEngineThatHasLostItsShellIsEnded) {
   step.training["job"]["epochs"] = 25;
   std::thread killer([&] {
