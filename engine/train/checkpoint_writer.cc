@@ -31,7 +31,7 @@ Status CheckpointWriter::settle() {
   return saved_;
 }
 
-// Waiting for the disk beside the training costs it nothing; what the writing computes does.
+// Waiting for the disk in the background costs training nothing; the writer's computation does.
 bool CheckpointWriter::affordable(double share, double since) const {
   return share <= 0 || (!writing_ && last_cost_ <= share * since);
 }

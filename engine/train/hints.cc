@@ -8,7 +8,7 @@
 namespace radl::engine {
 namespace {
 
-// Seconds. A shorter exchange cannot be told from a machine's other work.
+// Seconds. Shorter exchanges cannot be distinguished from a machine's other work.
 constexpr double kLeastExchange = 0.01;
 // Exchanges of a view before a hint about its links.
 constexpr int kBeforeLinks = 20;

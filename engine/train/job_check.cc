@@ -64,7 +64,7 @@ void check_cluster(const Job& job, Problems& problems) {
   if (job.secrets.empty()) problems.add("secrets", "is missing: the members of a cluster need the job's key");
 }
 
-// Of gradients of which only a part travels.
+// Checks the settings of compressed gradients.
 void check_compression(const Job& job, Problems& problems) {
   const SyncSpec& sync = job.sync;
   const SyncSpec alike{};

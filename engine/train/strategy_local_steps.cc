@@ -1,9 +1,9 @@
-// Steps of its own on each worker, then an outer step (outer_step.h) that all workers take alike. With a
-// delay, a worker goes on while the sum travels, and the network's delay costs nothing.
+// Each worker takes steps of its own, then all apply the same outer step (outer_step.h). With a delay, a
+// worker continues during the exchange, so network latency costs nothing.
 //
-// A border is the state after an outer step: the anchor, its statistics and its velocity. A worker that goes
-// back to it loses its steps since the last exchange; their batches are computed again. Without a delay, the
-// optimizer's state is averaged as well, and a border is the whole state of every worker.
+// A border is the state after an outer step: the anchor, its statistics and its velocity. A worker that
+// returns to it loses its steps since the last exchange; their batches are computed again. Without a delay,
+// the optimizer's state is averaged too, and a border is the whole state of every worker.
 #include <algorithm>
 #include <cmath>
 

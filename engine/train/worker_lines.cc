@@ -24,7 +24,7 @@ void WorkerLines::add(uint64_t ticket, const StepResult& result, int images) {
   line["cores"] = use.cores;
   line["memory_bytes"] = use.memory_bytes;
   if (!first_) first_ = traffic_();
-  // One exchange stands between two computed batches.
+  // There is one exchange between two computed batches.
   add_links(line, total_steps_ - 1);
   progress_.emit("step", line);
   last_ = Clock::now();

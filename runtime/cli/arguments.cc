@@ -157,7 +157,7 @@ std::string unknown_command(const CLI::App& app, const std::vector<std::string>&
     for (const std::string& name : names) {
       if (name == argument) return "";
     }
-    // What other tools call a command is none of a command's own subcommands.
+    // Other tools' command names are not suggested for subcommands.
     const std::string_view other = app.get_parent() ? "" : meant(kCommandsElsewhere, argument);
     return "unknown command '" + argument + "'" + advice(other, nearest(argument, names));
   }

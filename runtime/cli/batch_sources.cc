@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Packed: base64 makes four bytes of three, and std/cluster/slurm lets a script have 64 MiB.
+// Packed size: base64 turns three bytes into four, and std/cluster/slurm limits a script to 64 MiB.
 constexpr size_t kLargest = size_t{47} << 20;
 constexpr size_t kLargestIgnoreFile = size_t{1} << 20;
 

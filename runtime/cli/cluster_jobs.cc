@@ -32,7 +32,7 @@ bool has_ended(const std::string& state) {
   return std::find(std::begin(kEnds), std::end(kEnds), state) != std::end(kEnds);
 }
 
-// All that goes on, and the newest of what has ended; the oldest first.
+// All running jobs and the newest ended ones, oldest first.
 std::vector<ClusterJob> shown_jobs(std::vector<std::pair<double, ClusterJob>> jobs) {
   std::stable_sort(jobs.begin(), jobs.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<ClusterJob> shown;

@@ -29,7 +29,7 @@ bool comes_after(const ir::Step& step, const std::set<std::string>& ids) {
                      [&](const ir::Edge& edge) { return ids.contains(edge.to); });
 }
 
-// Drops other jobs, and whatever comes after a job.
+// Removes other jobs, and everything that comes after a job.
 Status leave_one_job(ir::Program& program, const std::string& job_id) {
   std::set<std::string> dropped;
   for (const ir::Step& step : program.steps) {
@@ -169,7 +169,7 @@ int take_down(const Probe& probe) {
   return kDone;
 }
 
-// Makes it and trains; what it took is kept.
+// Creates the cluster, trains, and records the durations.
 int make_and_train(const Probe& probe, ActiveRun& run, const Plan& plan, Cancellation& cancellation,
                    const std::vector<PlanForecast>& forecasts) {
   SignalGuard guard(cancellation);
@@ -228,7 +228,7 @@ Status make_probe(ir::Program& program, const std::string& training_id, double e
     Json& job = step.training["job"];
     job["epochs"] = epochs;
     if (batch) job["batch_size"] = static_cast<long long>(*batch);
-    // What evaluates is not what is asked for.
+    // Only the training is measured, not the evaluation.
     Json& dataset = job["dataset"];
     const foresight::TrainingFacts facts = training_facts(environment, step);
     const double size = facts.batch, test = facts.test_images;

@@ -32,7 +32,7 @@ int run_autoscale(const Session& session, apply_command::Options& options) {
   if (options.run.lock_timeout == 0) options.run.lock_timeout = kLockTimeout;
   auto project = load_project(session, options.project);
   if (!project.ok()) return report(session, project.status());
-  // A cloud that is not known is said before anything is watched.
+  // Reports an unknown cloud before anything is watched.
   auto machinery = make_machinery(session.host, options.run);
   if (!machinery.ok()) return report(session, machinery.status());
   Autoscale autoscale(**project, options.project, tell_on_stderr());

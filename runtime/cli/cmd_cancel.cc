@@ -1,5 +1,5 @@
-// Ends a training, a program or a job of Slurm that runs: it is asked first, and killed when its time is
-// over.
+// Ends a running training, program or Slurm job: requests its end first, and kills it after the grace
+// period.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -30,7 +30,7 @@ struct Options {
   std::vector<std::string> words;  // FILE..., JOB
 };
 
-// As driver::job_called; where there is a Slurm, its jobs are meant as well.
+// Like driver::job_called; if there is a Slurm, the error also mentions its jobs.
 Result<const StepRecord*> job_called(const Snapshot& state, const std::vector<std::string>& words) {
   if (!jobs_of(state).empty() || !slurm_head(state))
     return driver::job_called(state, words.empty() ? "" : words[0]);
@@ -67,8 +67,8 @@ Result<size_t> end_all(std::vector<JobView>& views, const Stop& stop, EndedNodes
   return done.ok() ? Result<size_t>(running.size()) : done;
 }
 
-// The state no longer says that it may run there. An apply that supervises it sees the end by itself; if none
-// does, `was_running` makes it a failure: `wait` must not start it again.
+// Records that it no longer runs. An apply that supervises it notices the end itself; otherwise `was_running`
+// turns it into a failure, so that `wait` does not start it again.
 void note_ended(const Session& session, const Options& options, const std::string& id,
                 const EndedNodes& ended, bool was_running) {
   auto place = find_state(session.host, options.project);

@@ -35,7 +35,7 @@ std::optional<std::string> to_json(const std::vector<const SourceFile*>& sources
   std::vector<const ast::Tree*> parts;
   for (const auto& tree : trees) parts.push_back(tree.get());
   sema::Document document = sema::build_document(parts, diagnostics);
-  // EC3 checks what it composes. Plain RADL is converted as it stands.
+  // EC3 checks what it composes. Plain RADL is converted without a check.
   if (templates.size() > 1 && document.dialect == ast::Dialect::Ec3 && !diagnostics.has_errors()) {
     Diagnostics found;
     sema::check_document(document, found, {.lenient = true, .unused = false});

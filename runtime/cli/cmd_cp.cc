@@ -297,7 +297,7 @@ int copy_all(const Nodes& nodes, const Job& job, int parallelism, const Cancella
       std::string text;
       if (done.ok()) {
         Copy copy(**remote, stop, progress);
-        // Of several nodes each has a folder of its own.
+        // With several nodes, each gets its own folder.
         const bool own = !up && on->size() > 1;
         done = up ? copy.up(from.path, job.to.path, job.from.size() > 1 || job.to.path.ends_with('/'))
                   : copy.down(from.path, own ? job.to.path + "/" + node.address : job.to.path, folder || own);

@@ -27,7 +27,7 @@ struct Flags {
   bool keep = false;
 };
 
-// The example as installed, or as it is in the source tree.
+// The installed example, or the one in the source tree.
 Result<std::string> example() {
   const fs::path here = program_folder();
   std::error_code error;

@@ -1,4 +1,4 @@
-// One command on many nodes at once.
+// Runs one command on many nodes concurrently.
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
@@ -28,7 +28,7 @@ struct Options {
   bool no_input = false;
 };
 
-// Of the words, each node once; all nodes where none is named.
+// The named nodes without duplicates; all nodes if none is named.
 Result<std::vector<const ResourceRecord*>> chosen_nodes(const Snapshot& state,
                                                         const std::vector<std::string>& words) {
   std::vector<const ResourceRecord*> chosen;

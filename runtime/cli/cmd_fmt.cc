@@ -26,7 +26,7 @@ enum class Outcome { Same, Changed, Refused };
 
 void print_diff(const Session& session, const std::string& diff) {
   Style style(session.terminal.color);
-  // A patch is given on as it is; a terminal gets no control characters.
+  // A patch is printed unchanged; a terminal gets no control characters.
   const std::string text = session.terminal.is_terminal ? shown(diff) : diff;
   for (std::string_view line : split_lines(text)) {
     std::string_view look = line.starts_with("+") ? style.green() : line.starts_with("-") ? style.red() : "";
@@ -36,8 +36,8 @@ void print_diff(const Session& session, const std::string& diff) {
   }
 }
 
-// Files that are named together are read as `compile` reads them: one that bears EC3's marks holds for all.
-// In a folder each stands for itself.
+// Files named together are parsed as by `compile`: a mark of EC3 in one applies to all. In a folder, each
+// file is separate.
 DialectChoice dialect_of(const std::vector<std::string>& paths) {
   if (paths.size() < 2) return DialectChoice::Auto;
   for (const std::string& path : paths) {

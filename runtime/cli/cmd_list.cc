@@ -89,7 +89,7 @@ int run_list(const Session& session, bool json) {
   size_t listed = 0;
   for (const KnownState& state : *states) {
     const Row row = look_at(session.host, state);
-    // Of a bucket: a colleague has destroyed it. An apply that created nothing leaves an empty state.
+    // In a bucket: a colleague has destroyed it. An apply that created nothing leaves an empty state.
     if (row.status.code() == Code::NotFound || row.empty) {
       (void)forget_state(index, state);
       continue;

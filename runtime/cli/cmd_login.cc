@@ -29,7 +29,7 @@ Result<std::string> read_token(const Session& session, const Options& options, c
   return std::string(trim(ask_line("Token for " + url + ":", true)));
 }
 
-// Whether the service knows the token is asked before it is kept.
+// Verifies the token with the service before storing it.
 int run(const Session& session, const Options& options) {
   auto url = server_url(options.url);
   if (!url.ok()) return report(session, url.status());

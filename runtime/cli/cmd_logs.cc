@@ -53,7 +53,7 @@ void begin_again_if_new(ShownLog& log) {
   log.file = info.st_ino;
 }
 
-// Prints what was added since the last call, each line behind its log's name. False: nothing new.
+// Prints new lines since the last call, each after its log's name. False: nothing new.
 bool print_new(ShownLog& log, int last_lines, bool color) {
   begin_again_if_new(log);
   std::ifstream in(log.path, std::ios::binary);
@@ -74,7 +74,7 @@ bool print_new(ShownLog& log, int last_lines, bool color) {
   return !lines.empty();
 }
 
-// Prints what happens in the runs that go on, and in those that begin later.
+// Prints the events of active runs, and of runs that begin later.
 class RunPrinter {
  public:
   RunPrinter(std::unique_ptr<RunSubscription> events, bool color)
@@ -147,7 +147,7 @@ bool may_come(const Store& store, const LogFilter& wanted, const Snapshot& state
   return is_system || run_goes_on(store);
 }
 
-// Nothing comes of a job that nobody supervises.
+// Notes jobs without a supervisor: no further output of theirs arrives here.
 void note_unsupervised(const Snapshot& state, const LogFilter& wanted) {
   for (const StepRecord* job : jobs_of(state)) {
     if (!has_not_ended(job->status) || state.supervised.count(job->id) || !state.at_work.empty()) continue;

@@ -34,7 +34,7 @@ std::string state_of(const jobs::ProcessState& process) {
   return process.exit == 0 ? "done" : fmt::format("ended with {}", process.exit);
 }
 
-// As its nodes have it: the state says "interrupted" from a step's begin on.
+// The state as reported by its nodes: the recorded state is "interrupted" from a step's start on.
 std::string state_of(const JobView& job) {
   return job.runs() ? "running" : std::string(step_status_name(job.record->status));
 }
@@ -53,7 +53,7 @@ std::map<std::string, std::string> last_lines(const StepRecord& job, const std::
   return lines;
 }
 
-// Of the processes that run on a node; a node that does not say so has no figures.
+// Use of the processes that run on a node; empty for a node that does not report it.
 std::map<std::string, jobs::Usage> usages_of(JobNode& node, const Stop& stop) {
   std::vector<std::string> names;
   for (const auto& [name, process] : node.look.processes) {
@@ -64,7 +64,7 @@ std::map<std::string, jobs::Usage> usages_of(JobNode& node, const Stop& stop) {
   return usages.ok() ? *usages : std::map<std::string, jobs::Usage>();
 }
 
-// `supervisor`: who follows it; "": nobody.
+// `supervisor`: the process that follows it; "": none.
 Json json_of(const JobView& job, const std::string& supervisor, const std::string& log_directory,
              const Stop& stop) {
   const auto& nodes = job.nodes;
@@ -113,7 +113,7 @@ Json json_of(const QueuedTask& task, const Snapshot& state) {
   return json;
 }
 
-// Adds the jobs that were given to Slurm, where there is one.
+// Adds the Slurm jobs, if there is a Slurm.
 void add_slurm(const Nodes& nodes, Json& all, const Stop& stop) {
   const ResourceRecord* head = slurm_head(nodes.state);
   if (!head) return;
@@ -167,7 +167,7 @@ int run_queue(const Session& session, Options& options) {
   Json all = Json::array();
   for (const StepRecord* job : jobs_of(nodes->state)) {
     for (const JobView& view : look_at_job(*nodes, *job, stop)) {
-      // Of an earlier version only what runs, or cannot be asked, is of interest.
+      // For an older version, only running or unreachable processes are of interest.
       const bool shows = !view.earlier || view.runs() ||
                          std::any_of(view.nodes.begin(), view.nodes.end(),
                                      [](const auto& node) { return !node->status.ok(); });

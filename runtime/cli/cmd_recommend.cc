@@ -26,7 +26,7 @@ namespace {
 
 constexpr int kNothingFits = 3;
 
-// If nothing is within the default budget, the least that does takes its place: nobody asked for a limit.
+// If nothing is within the default budget, uses the smallest workable one, because the user set no limit.
 Result<foresight::Recommendation> recommend_within(RecommendQuestion& question,
                                                    const foresight::WorkModel& model) {
   auto made = foresight::recommend(question.input, model);

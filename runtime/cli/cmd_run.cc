@@ -34,7 +34,7 @@ struct Options {
   int gpu = 0;
 };
 
-// A node of the state with its own connection. It must stay where it is: its handle points into it.
+// A node of the state with its own connection. Must not be moved: its handle points into it.
 struct Place {
   std::unique_ptr<Remote> remote;
   NodeHandle handle;

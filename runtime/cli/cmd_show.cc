@@ -52,7 +52,7 @@ std::string progress_of_runs(const std::string& folder) {
 }
 
 // "apply by ana on host7, process 4711, since ..., holds the lock; apply: 3 of 7 actions are over; ...";
-// empty: no run goes on.
+// empty: no run is active.
 std::string going_on(const Session& session, const StatePlace& place) {
   const Host& host = session.host;
   auto store = Store::open(place.directory, place.name, OpenMode::Read, *host.world);

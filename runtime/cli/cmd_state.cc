@@ -24,7 +24,7 @@ struct Options {
   std::vector<std::string> words;  // FILE..., then what the command is about
 };
 
-// The words behind the files; fewer or more than wanted are Invalid.
+// The words after the files. Invalid: the wrong number of words.
 Result<std::vector<std::string>> words_of(Options& options, size_t least, size_t most, const char* what) {
   take_files(options.words, options.project);
   if (options.words.size() < least) return invalid(std::string(what) + " is required");

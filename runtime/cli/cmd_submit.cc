@@ -71,7 +71,7 @@ Result<std::string> submit(Remote& remote, const Options& options, const std::st
   return id;
 }
 
-// Says when no node serves jobs, unless it is what was `said` last.
+// Reports when no node serves jobs, unless the message equals `said`, the last one.
 void tell_unserved(const Session& session, const Options& options, Remote& head, std::string& said,
                    const Stop& stop) {
   auto nodes = load_nodes(session.host, options.project, stop);
@@ -252,7 +252,7 @@ class Follower {
                      "", stop_.within(kOneLook));
   }
 
-  // Nodes come and go: the state says which there are.
+  // Nodes come and go: the state has the current ones.
   Result<Remote*> remote_of(const std::string& host) {
     if (auto known = remotes_.find(host); known != remotes_.end()) return known->second.get();
     auto nodes = load_nodes(session_.host, options_.project, stop_);

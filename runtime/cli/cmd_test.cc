@@ -236,7 +236,7 @@ int run_test(const Session& session, Options& options) {
   TrialSubject subject{*program, compiled.secrets, catalog, *session.host.world};
   std::optional<RealSite> real;
   if (options.real_nodes) options.trial.real = &real.emplace(session.host.environment()).parts();
-  // Real nodes are removed at the end, which nobody may cut short.
+  // The final removal of real nodes must not be interrupted.
   Cancellation until_the_end;
   std::optional<SignalGuard> guard;
   if (options.real_nodes && options.trial.runs == 1) guard.emplace(until_the_end);

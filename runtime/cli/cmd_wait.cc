@@ -1,4 +1,4 @@
-// Waits for a training or a program: follows whoever supervises it, or does that itself.
+// Waits for a training or program: follows its supervisor, or becomes it.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <optional>
@@ -48,7 +48,7 @@ Result<Job> find_job(const Session& session, const Options& options, const Stop&
   return job;
 }
 
-// Until nobody supervises it any more.
+// Until it has no supervisor any more.
 Result<Job> follow(const Session& session, const Options& options, Job job, const Stop& stop) {
   std::fprintf(stderr, "%s runs, supervised by another run: %s\n", shown(job.id).c_str(),
                shown(job.supervisor).c_str());
@@ -72,7 +72,7 @@ Result<Job> follow(const Session& session, const Options& options, Job job, cons
   }
 }
 
-// As a shell gives the status of its last program: that of a program that ended by itself.
+// Like a shell returns its last program's status: the exit status of a program that ended by itself.
 int exit_status(const Job& job) {
   if (job.exit != 0 || job.status == StepStatus::Done) return job.exit;
   return kWorldError;
@@ -86,7 +86,7 @@ int report_end(const Session& session, const Job& job) {
   return exit_status(job);
 }
 
-// Follows the job, and supervises it if nobody does. Nothing: another run has become its supervisor first.
+// Follows the job, or supervises it if no process does. nullopt: another run became its supervisor first.
 std::optional<int> follow_or_supervise(const Session& session, const Options& options) {
   Cancellation cancellation;
   Result<Job> job = internal_error("not asked");
@@ -98,7 +98,7 @@ std::optional<int> follow_or_supervise(const Session& session, const Options& op
   }
   if (!job.ok()) return report(session, job.status());
   if (!has_not_ended(job->status)) return report_end(session, *job);
-  // Nobody does: this process is its supervisor from now on.
+  // It has no supervisor: this process becomes it.
   apply_command::Options joining = options.apply;
   joining.job = job->id;
   joining.request.targets = {job->id};

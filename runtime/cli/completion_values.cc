@@ -61,7 +61,7 @@ std::vector<std::string> values_of(const DeclaredInput& input) {
   return input.name == "model" ? models() : std::vector<std::string>();
 }
 
-// "NAME=" of each input; behind it the values that this input may have.
+// "NAME=" for each input; after it, the values that this input may have.
 std::vector<std::string> inputs(const std::vector<std::string>& files, const std::string& current) {
   std::vector<std::string> found;
   for (const std::string& file : files) {

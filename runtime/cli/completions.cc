@@ -26,7 +26,7 @@ std::vector<std::string> command_names(const CommandOutline& command) {
   return names;
 }
 
-// A command's options and those of the program, which may stand anywhere.
+// A command's options and the program's, which may appear anywhere.
 std::vector<OptionOutline> all_options(const CommandOutline& program, const CommandOutline& command) {
   std::vector<OptionOutline> all = command.options;
   for (const OptionOutline& option : program.options) {

@@ -57,7 +57,7 @@ class HelpFormatter : public CLI::Formatter {
                      [](const CLI::Option* a, const CLI::Option* b) { return rank(a) < rank(b); });
     return CLI::Formatter::make_group(std::move(group), is_positional, std::move(options));
   }
-  // A long list of choices goes on below itself.
+  // Wraps a long list of choices below itself.
   std::string make_option_opts(const CLI::Option* option) const override {
     std::string out;
     size_t column = 0;

@@ -51,7 +51,7 @@ const Json* system_of(const Json& answer) {
   return nullptr;
 }
 
-// "7" of ".../vms/7"; "": it is none.
+// "7" from ".../vms/7"; "" if it is not such a URL.
 std::string machine_number(const Json& one) {
   const std::string text = json::text_of(one, "uri");
   const std::string number = text.substr(text.rfind('/') + 1);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kMostHistory = 1000;
 
-// libedit, loaded when somebody types: linked in, it would cost every start of the program.
+// libedit, loaded at the first input: linking it would slow every start of the program.
 struct Library {
   decltype(&::el_init) el_init = nullptr;
   decltype(&::el_end) el_end = nullptr;

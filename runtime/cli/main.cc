@@ -32,7 +32,7 @@ constexpr char kFooter[] =
 
 using radl::cli::Command;
 
-// The command that the arguments name; null when the first word is none.
+// The command named by the arguments; null if the first word is not a command.
 const Command* named_command(const std::vector<std::string>& arguments) {
   auto word = std::find_if(arguments.begin(), arguments.end(),
                            [](const std::string& each) { return !each.starts_with("-"); });
@@ -121,7 +121,7 @@ int run(int argc, char** argv) {
   return chosen();
 }
 
-// A result that did not arrive is a failure. A reader that has had enough (a pager) is none.
+// Undelivered output is a failure, except if the reader (a pager) has closed its input.
 int after_output(int code) {
   errno = 0;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;

@@ -18,7 +18,7 @@ using foresight::Verdict;
 
 using LineOf = std::function<void(const char* what, const std::string& value, const std::string& from)>;
 
-// The parts of a step, each with where it is from.
+// The parts of a step, each with its source.
 void explain_step(const RecommendAnswer& answer, const foresight::TrainingForecast& forecast,
                   const foresight::TrainingFacts& facts, const foresight::MachineFacts& machine,
                   const LineOf& line) {

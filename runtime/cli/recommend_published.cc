@@ -41,7 +41,7 @@ Asked asked_of(const RecommendFlags& flags, const RecommendAnswer& answer) {
     asked.workers.push_back({offer.name, offer.per_hour, used_bandwidth(answer, model, offer)});
   for (const auto& offer : answer.question.eligible_servers)
     asked.servers.push_back({offer.name, offer.per_hour, offer.machine.bits_per_second / 1e6});
-  // Limits that somebody gave: radlc's own defaults are no part of a published algorithm.
+  // Uses only limits set by the user: radlc's defaults are not part of a published algorithm.
   if (!flags.budget.empty()) asked.limits.budget = Money{*input.bounds.rate, answer.made.currency};
   if (!flags.workers.empty() || flags.max_workers) asked.limits.most_workers = input.sizes.back();
   if (flags.as_published) asked.reading = foresight::Reading::AsPublished;
@@ -158,7 +158,7 @@ double asked_latency(const RecommendFlags& flags, const std::vector<foresight::S
   return 0;
 }
 
-// Runs at the round trip that is asked about, within what two measurements of one distance differ by, get it.
+// Assigns the requested round trip to runs whose measured one differs only by measurement error.
 void snap_latencies(std::vector<foresight::StudyRow>& rows, double latency_ms) {
   for (auto& row : rows)
     if (foresight::same_distance(row.latency_ms / 1000, latency_ms / 1000)) row.latency_ms = latency_ms;

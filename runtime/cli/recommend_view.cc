@@ -39,7 +39,7 @@ std::string quota_why(const RecommendAnswer& answer, const Option& option) {
                      plain_number(above.need));
 }
 
-// What the catalogue does not say of a type, or what nobody measured.
+// Properties of a type missing in the catalogue or never measured.
 std::string unknown_why(const RecommendAnswer& answer, size_t at) {
   const auto& input = answer.question.input;
   const Option& option = answer.made.options[answer.made.candidates[at].index];
@@ -93,8 +93,8 @@ std::vector<size_t> evenly(const std::vector<size_t>& sorted, size_t most) {
   return taken;
 }
 
-// The best by the objective first: the chosen one and ten alternatives, of the frontier as far as it goes;
-// `all`: whatever fits.
+// Best by the objective first: the chosen one and up to ten alternatives, preferably from the frontier;
+// `all`: all that fit.
 std::vector<size_t> shown_candidates(const RecommendAnswer& answer, bool all) {
   const auto& made = answer.made;
   std::vector<size_t> frontier = made.choice.frontier, rest;
@@ -175,7 +175,7 @@ size_t count_fitting(const RecommendAnswer& answer) {
                     [](const Candidate& one) { return one.verdict == Verdict::Fits; }));
 }
 
-// The limits that nobody asked for, each with the option that sets another.
+// The default limits, each with the option that changes it.
 std::string defaults_text(const RecommendAnswer& answer) {
   const auto& question = answer.question;
   std::vector<std::string> all;
@@ -188,7 +188,7 @@ std::string defaults_text(const RecommendAnswer& answer) {
   return join(all, ", ");
 }
 
-// The limits that nobody asked for: {"per_hour": money, "workers": [1, 16]}, as far as they hold.
+// The default limits in effect: {"per_hour": money, "workers": [1, 16]}.
 Json defaults_of(const RecommendAnswer& answer) {
   Json defaults = Json::object();
   if (answer.question.default_budget)

@@ -18,8 +18,8 @@ std::string mode_word(foresight::Exchange exchange) {
                                                        : "async";
 }
 
-// Of a role's machine: the input that names its type, if there is one; else it must be what a plan takes by
-// itself.
+// For a role's machine: the input with its type, if there is one; otherwise the type must be the plan's
+// default.
 struct RoleType {
   const char* what;
   std::initializer_list<const char*> inputs;

@@ -23,7 +23,7 @@ std::string big_endian(uint32_t value) {
   return bytes;
 }
 
-// A text chunk before the last one. What is not a whole PNG stays as it is.
+// Inserts a text chunk before the last one. Leaves anything but a complete PNG unchanged.
 std::string marked_png(std::string image) {
   const size_t end = image.rfind(kPngEnd);
   if (end == image.npos || end < 4) return image;

@@ -35,7 +35,7 @@ Result<Json> read_servers(const std::string& path) {
   return servers;
 }
 
-// The service's own code, message and hint; otherwise what the status says.
+// The service's own code, message and hint; otherwise an error for the HTTP status.
 Status error_of(const http::Response& response, const std::string& what) {
   const Json body = Json::parse(response.body, nullptr, false);
   const Json error = body.is_object() ? body.value("error", Json()) : Json();

@@ -50,7 +50,7 @@ void add_place(const std::string& path, const Json& of, Named& named) {
   named.folders.push_back({absolute(path), std::move(contents)});
 }
 
-// The IR has a digest beside each file and folder that it names: PLACE and PLACE_sha256, or path and sha256.
+// The IR has a digest for each file and folder that it names: PLACE and PLACE_sha256, or path and sha256.
 void add_places(const Json& json, Named& named) {
   constexpr std::string_view kDigest = "sha256";
   if (json.is_object())

@@ -206,7 +206,7 @@ class Queries : public OnService {
     }
   }
 
-  // Of the newest run.
+  // For the newest run.
   Status print_events(std::string& run, unsigned long long& next) {
     auto runs = client_->call("GET", "/runs?infrastructure=" + id_);
     if (!runs.ok()) return runs.status();

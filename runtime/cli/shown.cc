@@ -9,9 +9,9 @@ namespace {
 
 constexpr char kEscape = '\x1b';
 
-// The length of the escape sequence that `text` begins with (ECMA-48): CSI up to its final byte, strings
-// (OSC, DCS, APC, PM, SOS) up to their terminator, else two characters. One that never ends takes no more
-// than its line.
+// Length of the escape sequence at the start of `text` (ECMA-48): CSI up to its final byte, strings (OSC,
+// DCS, APC, PM, SOS) up to their terminator, others two characters. An unterminated sequence ends with its
+// line.
 size_t sequence_length(std::string_view text) {
   if (text.size() < 2) return text.size();
   const char kind = text[1];

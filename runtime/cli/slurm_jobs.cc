@@ -28,8 +28,8 @@ bool is_number(const std::string& word) {
   return !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
 }
 
-// "worker-[0-1,4],front" -> worker-0, worker-1, worker-4, front. What is written in another way stays as it
-// is.
+// "worker-[0-1,4],front" -> worker-0, worker-1, worker-4, front. Keeps any other notation
+// unchanged.
 std::vector<std::string> hosts_in(const std::string& list) {
   std::vector<std::string> hosts;
   for (size_t at = 0; at < list.size();) {
@@ -117,8 +117,8 @@ std::vector<QueuedTask> read_slurm_queue(const std::string& text) {
 
 namespace {
 
-// Whether a node runs jobs or will, by sinfo's short state: a mark after it says that it is silent, powered
-// down or about to.
+// True if a node runs jobs or will, by sinfo's short state: a suffix means that it does not respond, is
+// powered down or is about to be.
 bool takes_jobs(const std::string& state) {
   static const char* const kStates[] = {"idle", "mix", "alloc", "comp", "plnd", "resv"};
   return std::any_of(std::begin(kStates), std::end(kStates), [&](const char* one) { return state == one; });

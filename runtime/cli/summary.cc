@@ -14,7 +14,7 @@ namespace {
 
 using Row = std::pair<std::string, std::string>;
 
-// Wall time by phase: the longest of what ran side by side is what somebody waited for.
+// Wall-clock time by phase: for concurrent actions, the longest one.
 void phase_rows(const Plan& plan, const RunReport& report, std::vector<Row>& rows) {
   std::map<std::string, double> longest;
   for (const ActionOutcome& outcome : report.actions) {

@@ -21,7 +21,7 @@ bool is_set(const char* name) {
   return value != nullptr && *value != '\0';
 }
 
-// False: somebody asked to stop first.
+// False: a stop was requested first.
 bool wait_for_input(const Stop& stop) {
   pollfd input{STDIN_FILENO, POLLIN, 0};
   while (std::cin.rdbuf()->in_avail() <= 0) {
@@ -58,7 +58,7 @@ std::string ask_line(const std::string& question, bool hidden) {
   Cancellation cancellation;
   bool ends = false;
   {
-    // From before the question on: whoever sees it may press Ctrl-C.
+    // Active before the question is printed, because the user may press Ctrl-C as soon as it appears.
     SignalGuard guard(cancellation);
     std::fprintf(stderr, "%s ", shown(question).c_str());
     std::fflush(stderr);

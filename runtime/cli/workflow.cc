@@ -173,7 +173,7 @@ int report_run(const Session& session, const RunReport& report, bool json) {
                  shown(status.message(), session.terminal.color).c_str());
     if (!status.hint().empty()) std::fprintf(stderr, "  %s\n", shown(status.hint()).c_str());
   };
-  // It ended before anything was begun, or of nothing that an action stands for.
+  // It ended before any action began, or for a reason that no action reports.
   const bool untold = report.failed() == 0 && report.leftovers.empty();
   if (!report.lost_lock.ok())
     tell(report.lost_lock);

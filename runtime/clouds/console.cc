@@ -14,7 +14,7 @@ std::vector<std::string> host_keys_in(std::string_view console) {
   if (end == console.npos) return keys;
   for (std::string_view line :
        split(console.substr(begin + kBegin.size(), end - begin - kBegin.size()), '\n')) {
-    // A kernel's or agetty's words may stand in front of it on the same line.
+    // Text of the kernel or agetty may precede it on the same line.
     for (std::string_view type : {"ssh-ed25519 ", "ecdsa-sha2-", "ssh-rsa "}) {
       if (size_t at = line.find(type); at != line.npos) keys.emplace_back(trim(line.substr(at)));
     }

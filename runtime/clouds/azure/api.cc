@@ -119,7 +119,7 @@ Status poll_operations(Asking& call, const Operations::Wanted& wanted) {
   Operations& operations = call.memory.operations;
   for (const auto& [id, url] : operations.open(wanted)) {
     auto now = call.manager.progress(url, waits(call.context));
-    // Operations are kept for some days: of one that is not there any more the resource itself tells.
+    // Azure keeps operations for some days. If one no longer exists, the resource itself shows the result.
     if (!now.ok() && now.status().code() != Code::NotFound) return now.status();
     if (!now.ok() || now->done)
       operations.done(id, url, now.ok() ? now->failed : Status());

@@ -39,7 +39,7 @@ class AzureCloud : public Cloud, public TakesOver {
       if (!given.empty()) return given;
       return caller_cidr(http, url, stop);
     };
-    // What names others is looked at last.
+    // Inspects resources that reference others last.
     for (auto make :
          {make_resource_group, make_address, make_nat_gateway, make_network, make_group, make_security_group,
           make_interface, make_disk, make_placement, make_image, make_machine})
@@ -93,7 +93,7 @@ class AzureCloud : public Cloud, public TakesOver {
   Result<std::string> owner(const Context& context) override {
     auto call = asking(context);
     if (!call.ok()) return call.status();
-    // Not what is configured: what the Resource Manager lets in with these credentials.
+    // The subscription that the Resource Manager accepts with these credentials, not the configured one.
     Answer answer = manager_.call({.method = "GET",
                                    .path = "subscriptions/" + (*call)->subscription,
                                    .version = kSubscriptions,

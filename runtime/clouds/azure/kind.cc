@@ -16,8 +16,8 @@ bool Kind::has_id(const std::string& id) const {
   return id.find(fmt::format("/providers/{}/{}/", provider(), collection())) != id.npos;
 }
 
-// The name has the token in it: what is there is what an earlier request has made, also one of this call's
-// whose answer was lost and which Azure is busy with.
+// The name contains the token, so an existing resource was created by an earlier request, possibly one of
+// this call whose response was lost and which Azure is still processing.
 Asked Kind::made_before(Asking& call, const std::string& id, const Order& order, Asked refused) const {
   const Code code = refused.status.code();
   const bool may_be = refused.answer == Asked::Answer::Refused &&
@@ -64,7 +64,7 @@ Asked Kind::destroy(Asking& call, const Order& order) const {
   Posted posted = send(call, "DELETE", order.id, version(), nullptr);
   const bool gone = posted.asked.status.code() == Code::NotFound;
   if (gone) operations.forget_failure(order.id);
-  // Without its resource group nothing is there, and what failed never came to be.
+  // Without its resource group nothing exists, and a failed resource was never created.
   if (gone) return Asked::accepted(order.id);
   if (!posted.accepted()) return posted.asked;
   operations.began(order.id,
@@ -83,7 +83,7 @@ Asked Kind::destroy(Asking& call, const Order& order) const {
 Asked Kind::change(Asking& call, const Order& order, const std::string& method, const std::string& action,
                    Json body, Parameters headers) const {
   Posted posted = send(call, method, order.id + action, version(), std::move(body), std::move(headers));
-  // Somebody else changed it in between: the next look shows what is there now.
+  // Another client changed it meanwhile: the next look shows the current version.
   if (!posted.accepted() && posted.asked.status.code() == Code::Exists)
     return Asked::refused({Code::Retry, posted.asked.status.message()});
   if (!posted.accepted()) return posted.asked;

@@ -16,7 +16,7 @@ constexpr const char* kKeyName = "node_key";
 constexpr const char* kRootType = "StandardSSD_LRS";  // every machine type takes it
 constexpr size_t kLongestName = 64;
 
-// What must go with a machine goes with it, whoever ends it.
+// Parts that are deleted with the machine, whoever deletes it.
 constexpr const char* kGoes = "Delete";
 constexpr const char* kStays = "Detach";
 

@@ -19,7 +19,7 @@ void take_statuses(const Json& view, MachineNow& now) {
   }
 }
 
-// The item of a list with that id; null: it is not there.
+// The item of a list with that ID; null if missing.
 const Json* with_id(const std::vector<Json>& items, const std::string& id) {
   for (const Json& item : items)
     if (id_in(text_of(item, "id")) == id) return &item;

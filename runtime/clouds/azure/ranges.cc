@@ -60,7 +60,7 @@ int number_of_name(const std::string& name) {
 
 Result<Ranges> ranges_of(const std::vector<std::pair<std::string, std::string>>& wanted) {
   std::map<std::string, Range> taken;
-  // What the file fixes comes first: the others go where there is room.
+  // Ranges fixed by the file come first; the others use the remaining space.
   for (int pass = 0; pass < 3; ++pass) {
     for (const auto& [name, text] : wanted) {
       const bool open = text.find('*') != text.npos;

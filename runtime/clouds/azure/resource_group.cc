@@ -17,7 +17,7 @@ class ResourceGroup : public Kind {
     return id.starts_with("resourceGroups/") && id.find('/', 15) == id.npos;
   }
 
-  // With a group goes all that is in it: somebody else's things keep it.
+  // Deleting a group deletes everything in it, so foreign resources prevent it.
   Asked destroy(Asking& call, const Order& order) const override {
     if (Status empty = check_empty(call, order.id); !empty.ok()) return Asked::refused(empty);
     return Kind::destroy(call, order);

@@ -72,7 +72,7 @@ Status coded_status(const aws::Failure& failure) {
   if (is_capacity(code) || is_quota(code)) return coded(Code::Quota, failure.status);
   if (code.find("NotFound") != code.npos || code == "InvalidPlacementGroup.Unknown")
     return coded(Code::NotFound, failure.status);
-  // A 404 without EC2's own word is a gateway's, or that of a wrong endpoint: it tells of no resource.
+  // A 404 without an EC2 error code is from a gateway or a wrong endpoint, not about a resource.
   if (failure.status.code() == Code::NotFound)
     return Status(Code::Invalid, failure.status.message())
         .with_hint("This is not a response of EC2. Check the endpoint (AWS_ENDPOINT_URL_EC2).");
@@ -108,8 +108,8 @@ Status Api::each(const Context& context, const std::string& action, Parameters p
     aws::Answer answer = client_.call(action, parameters, options);
     if (!answer.ok() && may_be_unknown) {
       if (lacks_action(answer.failure())) return {Code::Unsupported, answer.failure().status.message()};
-      // A 500 that names nothing is how some servers fail at what they lack, and how any gateway fails now
-      // and then. The same again is no accident.
+      // Some servers respond with a plain 500 to unsupported actions, but so does any gateway occasionally. A
+      // second one is not a coincidence.
       if (answer.failure().http_status == 500 && answer.failure().reason.empty()) {
         if (doubted) return {Code::Unsupported, answer.failure().status.message()};
         doubted = true;

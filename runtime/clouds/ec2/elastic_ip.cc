@@ -1,4 +1,4 @@
-// A public address that stays when its machine is stopped or made anew.
+// A public address that stays when its machine is stopped or replaced.
 #include "runtime/clouds/ec2/kind.h"
 
 namespace radl::ec2 {

@@ -114,7 +114,7 @@ Json user_tags(const std::map<std::string, std::string>& tags) {
 std::optional<Seen> seen_instance(Call& call, const InstanceNow& now, bool by_token) {
   const bool ended = now.state == "terminated";
   const bool on_request = now.reason_code == "Client.UserInitiatedShutdown";
-  // What this run asked to end is gone; why another machine ended somebody wants to know.
+  // A machine that this run asked to end is gone; for any other, report why it ended.
   if (ended && (by_token ? on_request : call.memory.is_leaving(now.id))) return std::nullopt;
   Seen seen;
   take_tags(call.context, now.tags, seen);

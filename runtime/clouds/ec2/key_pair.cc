@@ -31,7 +31,7 @@ class KeyPair : public Kind {
   }
 
   Asked destroy(Call& call, const Order& order) const override {
-    // By its name: servers beside Amazon's own know no other way.
+    // By name: servers other than Amazon's support nothing else.
     std::string name;
     Status asked = call.api.each(call.context, "DescribeKeyPairs",
                                  selected({Selection::By::Ids, {order.id}}, "key-pair-id"), "keySet",

@@ -141,7 +141,7 @@ Result<Launch> launch_of(Call& call, const Order& order) {
   tags[kUserTag] = user.empty() ? "ec2-user" : user;
   tags[kKeyTag] = key;
   add_tags(launch.parameters, "instance", tags);
-  // Found again by whoever looks for what is left, should a machine leave a disk behind.
+  // Tags the disks, so that any disk left behind by a machine is found again.
   add_tags(launch.parameters, "volume", own_tags(call.context, order));
   return launch;
 }

@@ -13,8 +13,8 @@
 
 namespace radl::ec2 {
 
-// Source: Amazon EC2 User Guide, "Regions and Zones". A region's name ends with its first number; what local
-// zones and those of Wavelength have behind it begins with '-' or a letter.
+// Source: Amazon EC2 User Guide, "Regions and Zones". A region's name ends with its first number; the suffix
+// of local zones and Wavelength zones begins with '-' or a letter.
 std::string region_of_zone(const std::string& zone) {
   for (size_t at = zone.find('-'); at != zone.npos; at = zone.find('-', at + 1)) {
     const size_t digits = at + 1, end = std::min(zone.find_first_not_of("0123456789", digits), zone.size());
@@ -72,7 +72,7 @@ namespace {
 
 bool is_vpc(const std::string& id) { return id.starts_with("vpc-"); }
 
-// Of two that mean the same the one that is a VPC's own name.
+// Of two equivalent ones, the one that is a VPC's own name.
 const std::string& either(const std::string& one, const std::string& other) {
   return one.empty() || (is_vpc(other) && !is_vpc(one)) ? other : one;
 }

@@ -1,4 +1,4 @@
-// What may come in: one group for each network of the file, and one that lets this computer log in.
+// Inbound rules: one group per network of the file, and one for logins from this computer.
 #include <fmt/format.h>
 
 #include <optional>
@@ -43,7 +43,7 @@ class SecurityGroup : public Kind {
     return rules.empty() ? Asked::accepted(id) : Asked::accepted_so_far(id);
   }
 
-  // What lacks is let in first, then what is too much is shut out: nobody who may come in is cut off.
+  // Adds missing rules before it removes obsolete ones, so that permitted clients are never cut off.
   Asked update(Call& call, const Order& order) const override {
     auto now = group(call, order.id);
     if (!now.ok()) return Asked::refused(now.status());
@@ -166,7 +166,7 @@ class SecurityGroup : public Kind {
     add_rules(parameters, rules);
     Posted posted = call.api.post(call.context, action, parameters, true);
     if (posted.code == done_already && rules.size() > 1) {
-      // All or nothing: one of them is there. Each for itself.
+      // A batch fails as a whole if one rule exists, so the rules are sent individually.
       for (const InboundRule& rule : rules) {
         Asked asked = change(call, id, action, {rule}, done_already);
         if (asked.answer != Asked::Answer::Accepted) return asked;

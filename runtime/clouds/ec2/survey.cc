@@ -67,7 +67,7 @@ std::vector<std::string> spot_types(const ir::Program& program) {
 Status survey_spot(Call& call, const ir::Program& program, Json& facts) {
   Parameters parameters = {{"StartTime", utc_text(std::time(nullptr))},
                            {"ProductDescription.1", "Linux/UNIX"}};
-  // A filter, as a node of another cloud may name what is no type of EC2's.
+  // Sent as a filter, because a node of another cloud may name a type that EC2 lacks.
   const auto types = in_portions(Selection::By::Ids, spot_types(program));
   if (types.size() == 1) add_filter(parameters, "instance-type", types.front().values);
   std::map<std::string, double> lowest;
@@ -116,8 +116,8 @@ Result<Json> take_survey(Call& call, const ir::Program& program) {
 std::vector<std::string> refused_launches(Call& call, const std::vector<Order>& orders) {
   constexpr size_t kMost = 8;
   std::vector<std::string> refused;
-  // Other servers may not know DryRun and would make the machine, so that something is asked first that only
-  // reads.
+  // Other servers may ignore DryRun and would create the machine, so a read-only action is tested
+  // first.
   if (call.api.post(call.context, "DescribeAvailabilityZones", {{"DryRun", "true"}}, true).code !=
       "DryRunOperation")
     return refused;

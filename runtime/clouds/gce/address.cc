@@ -1,4 +1,4 @@
-// A public address that a machine keeps when it is stopped or made anew: `elastic_ip = 'yes'`.
+// A public address that a machine keeps when it is stopped or replaced: `elastic_ip = 'yes'`.
 #include "runtime/clouds/gce/kind.h"
 
 namespace radl::gce {

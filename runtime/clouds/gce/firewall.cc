@@ -171,7 +171,7 @@ class Firewall : public Kind {
       others.push_back("for " + (tag.empty() ? "all machines" : "machines of " + tag));
     if (priority_of(item) != kUsualPriority)
       others.push_back(fmt::format("with priority {}", priority_of(item)));
-    // One that is switched off lets nothing in.
+    // A disabled rule allows nothing.
     if (flag_of(item, "disabled"))
       seen.spec = {{"rules", Json::array()}};
     else
