@@ -20,17 +20,36 @@ bool has_word(std::string_view name, std::string_view word) {
 }
 
 // What users of PyTorch, Keras, Hugging Face, SkyPilot and Ray write, and the name that it may have here.
-constexpr std::pair<std::string_view, std::string_view> kHabits[] = {
-    {"lr", "learning_rate"},        {"bs", "batch_size"},     {"batch", "batch_size"},
-    {"wd", "weight_decay"},         {"num_epochs", "epochs"}, {"n_epochs", "epochs"},
-    {"max_epochs", "epochs"},       {"net", "model"},         {"arch", "model"},
-    {"num_workers", "workers"},     {"ps", "servers"},        {"data", "dataset"},
-    {"num_train_epochs", "epochs"}, {"output_dir", "result"}, {"out", "result"},
-    {"nodes", "systems"},           {"workers", "systems"},   {"hosts", "systems"},
-    {"script", "main"},             {"entrypoint", "main"},   {"command", "main"},
-    {"cmd", "main"},                {"run", "main"},          {"args", "arguments"},
-    {"env", "environment"},         {"envs", "environment"},  {"workdir", "source"},
-    {"working_dir", "source"},      {"docker", "image"},      {"container", "image"}};
+constexpr std::pair<std::string_view, std::string_view> kHabits[] = {{"lr", "learning_rate"},
+                                                                     {"bs", "batch_size"},
+                                                                     {"batch", "batch_size"},
+                                                                     {"wd", "weight_decay"},
+                                                                     {"num_epochs", "epochs"},
+                                                                     {"n_epochs", "epochs"},
+                                                                     {"max_epochs", "epochs"},
+                                                                     {"net", "model"},
+                                                                     {"arch", "model"},
+                                                                     {"num_workers", "workers"},
+                                                                     {"ps", "servers"},
+                                                                     {"data", "dataset"},
+                                                                     {"num_train_epochs", "epochs"},
+                                                                     {"output_dir", "result"},
+                                                                     {"out", "result"},
+                                                                     {"nodes", "systems"},
+                                                                     {"workers", "systems"},
+                                                                     {"hosts", "systems"},
+                                                                     {"script", "main"},
+                                                                     {"entrypoint", "main"},
+                                                                     {"command", "main"},
+                                                                     {"cmd", "main"},
+                                                                     {"run", "main"},
+                                                                     {"args", "arguments"},
+                                                                     {"env", "environment"},
+                                                                     {"envs", "environment"},
+                                                                     {"workdir", "source"},
+                                                                     {"working_dir", "source"},
+                                                                     {"docker", "image"},
+                                                                     {"container", "image"}};
 
 }  // namespace
 
