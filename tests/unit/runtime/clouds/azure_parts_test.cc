@@ -140,8 +140,9 @@ TEST(AzureSizes, PremiumDisksAreForSizesWithAnS) {
     return node;
   };
   const std::string said = refused(with("Standard_D2_v5", "Premium_LRS", 1));
-  EXPECT_NE(said.find("disk.1.type = 'Premium_LRS': a machine of type Standard_D2_v5 does not take such a disk"),
-            std::string::npos)
+  EXPECT_NE(
+      said.find("disk.1.type = 'Premium_LRS': a machine of type Standard_D2_v5 does not take such a disk"),
+      std::string::npos)
       << said;
   EXPECT_NE(said.find("it takes Standard_LRS, StandardSSD_LRS, StandardSSD_ZRS;"), std::string::npos) << said;
   EXPECT_EQ(refused(with("Standard_D2_v5", "StandardSSD_LRS", 0)), "");

@@ -505,7 +505,8 @@ TEST_F(IsolatedHostsTest, APasswordOpensAMachineAndNothingStaysBehind) {
   Seen seen = ours.taken(order);
   EXPECT_EQ(run(ours, seen, "id -un"), "bob\n");
   EXPECT_EQ(seen.attributes.at("sudo"), "password");
-  EXPECT_TRUE(contains(ours.log, "sudo does not accept the password of user 'bob': what needs root will fail"));
+  EXPECT_TRUE(
+      contains(ours.log, "sudo does not accept the password of user 'bob': what needs root will fail"));
   EXPECT_EQ(root("stat -c %a /home/bob/.ssh /home/bob/.ssh/authorized_keys"), "700\n600\n");
   ours.secrets.clear();
   EXPECT_EQ(ours.give_back(seen.id).answer, Answer::Accepted) << "our key is enough to give it back";

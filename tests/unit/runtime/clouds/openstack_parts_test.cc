@@ -328,7 +328,8 @@ TEST(OpenStackDesign, APlanTellsOfAQuotaThatIsTooSmall) {
   auto design = designed(program, survey);
   ASSERT_FALSE(design.ok());
   EXPECT_EQ(design.status().code(), Code::Quota);
-  EXPECT_NE(design.status().message().find("quota of instances of this project is 4; 2 are in use, and this plan needs 3"),
+  EXPECT_NE(design.status().message().find(
+                "quota of instances of this project is 4; 2 are in use, and this plan needs 3"),
             std::string::npos)
       << design.status().message();
   survey.facts["quotas"]["instances"]["ours"] = 2;
