@@ -142,7 +142,20 @@ std::string_view called_here(std::string_view name) {
       {"os", "disk.0.os.name"},
       {"user", "disk.0.os.credentials.username"},
       {"username", "disk.0.os.credentials.username"},
-      {"disk_size", "disk.0.size"}};
+      {"disk_size", "disk.0.size"},
+      {"disk", "disk.0.size"},
+      {"storage", "disk.0.size"},
+      {"instance", "instance_type"},
+      {"machine", "instance_type"},
+      {"type", "instance_type"},
+      {"size", "instance_type"},
+      {"gpu", "gpu.count"},
+      {"num_cpus", "cpu.count"},
+      {"nodes", "count"},
+      {"num_nodes", "count"},
+      {"replicas", "count"},
+      {"provider", "cloud"},
+      {"infra", "cloud"}};
   const auto* found = std::find_if(std::begin(kCalled), std::end(kCalled),
                                    [&](const auto& one) { return equal_ignoring_case(one.first, name); });
   return found == std::end(kCalled) ? std::string_view() : found->second;

@@ -84,7 +84,14 @@ void Radl2Tokens::report_junk(Span piece) {
     return;
   }
   if (rest.starts_with(":")) return fixed(":", "=", "a value is given with `=`");
-  if (rest.starts_with(";")) return fixed(";", ",", "entries are separated by a new line, a comma or `and`");
+  if (rest.starts_with(";")) {
+    const std::string_view line_rest = trim(rest.substr(1, rest.find('\n') - 1));
+    if (level().inside != Inside::Blocks && !line_rest.empty() && !line_rest.starts_with("#"))
+      return fixed(";", ",", "entries are separated by a new line, a comma or `and`");
+    const Span mark = span(piece.begin, piece.begin + 1);
+    error(DiagCode::UnexpectedToken, mark, "lines do not end with `;`").fix("remove `;`", mark, "");
+    return;
+  }
   if (rest.starts_with("@input.")) {
     error(DiagCode::UnexpectedToken, piece, "`@input.NAME@` is RADL 1's: write `input.NAME`");
     return;
@@ -167,6 +174,15 @@ bool Radl2Tokens::mistake_of_head(const Token& found) {
 bool Radl2Tokens::mistake_of_value(const Token& found) {
   if (found.kind == RawKind::EqEq && before_last_ == RADL2_NAME && level().inside != Inside::Expression) {
     error(DiagCode::ReversedOperator, found.span, "a feature takes `=`").fix("write `=`", found.span, "=");
+    return true;
+  }
+  const bool after_equals = level().inside == Inside::Features && before_last_ == RADL2_EQ &&
+                            found.span.begin == before_last_token_.span.end;
+  if (after_equals && (found.kind == RawKind::Gt || found.kind == RawKind::Lt)) {
+    const std::string right = found.kind == RawKind::Gt ? ">=" : "<=";
+    const Span both = cover(before_last_token_.span, found.span);
+    error(DiagCode::ReversedOperator, both, "the operator is written " + in_ticks(right))
+        .fix("write " + in_ticks(right), both, right);
     return true;
   }
   if (found.kind == RawKind::And && (before_last_ == RADL2_SEP || before_last_ == RADL2_BODY)) {
