@@ -231,8 +231,8 @@ PlanForecast forecast_plan(const ForecastInput& input) {
     // Of other work a step comes first; then what a cluster adds to it.
     const bool step_first = training.train.source == Source::Guessed;
     if (!training.outside.empty())
-      forecast.outside =
-          training.outside + ": radlc profile" + input.project_words + (step_first ? "" : " --on cluster");
+      forecast.outside = fmt::format("{}; `radlc profile{}{}` measures it", training.outside,
+                                     input.project_words, step_first ? "" : " --on cluster");
   } else {
     forecast.unknown = training.unknown;
     if (!training.memory)
@@ -266,7 +266,8 @@ PlanForecast forecast_program(const ProgramForecastInput& input) {
   }
   if (input.program.run.known()) {
     forecast.total = foresight::sum_of(parts);
-    if (!input.program.outside.empty()) forecast.outside = input.program.outside + ": " + input.profile;
+    if (!input.program.outside.empty())
+      forecast.outside = fmt::format("{}; `{}` measures it", input.program.outside, input.profile);
   } else if (forecast.at_least > 0) {
     forecast.unknown =
         fmt::format("{}; print progress, such as `Epoch 3/10`, or watch it for longer: {} --seconds {:.0f}",
