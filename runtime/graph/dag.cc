@@ -48,7 +48,7 @@ double Dag::longest_path(const std::function<double(Id)>& cost, std::vector<doub
 
 namespace {
 
-std::string quoted(const std::string& text) {
+std::string dot_string(const std::string& text) {
   std::string out = "\"";
   for (char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -66,13 +66,13 @@ std::string quoted(const std::string& text) {
 std::string Dag::to_dot(const std::string& name, const std::function<std::string(Id)>& label,
                         const std::function<std::string(Id)>& attributes) const {
   std::string out =
-      "digraph " + quoted(name) + " {\n  rankdir=LR;\n  node [shape=box, fontname=\"sans-serif\"];\n";
+      "digraph " + dot_string(name) + " {\n  rankdir=LR;\n  node [shape=box, fontname=\"sans-serif\"];\n";
   std::vector<bool> drawn(size());
   for (Id node = 0; node < size(); ++node) {
     std::string text = label(node);
     drawn[node] = !text.empty();
     if (!drawn[node]) continue;
-    out += "  n" + std::to_string(node) + " [label=" + quoted(text);
+    out += "  n" + std::to_string(node) + " [label=" + dot_string(text);
     if (std::string more = attributes ? attributes(node) : ""; !more.empty()) out += ", " + more;
     out += "];\n";
   }
