@@ -126,9 +126,11 @@ bool is_own_option(const std::string& option) {
       "array",  "requeue",    "no-requeue", "job-name",  "output",        "error",     "input",
       "chdir",  "parsable",   "wrap",       "wait",      "cpus-per-task", "mem",       "nodes",
       "ntasks", "dependency", "hold",       "test-only", "export",        "partition", "account",
-      "qos",    "time",       "quiet",      "clusters"};
-  const std::string name = option.substr(2, option.find('=') - 2);
-  return std::find(std::begin(kOwn), std::end(kOwn), name) != std::end(kOwn);
+      "qos",    "time",       "quiet",      "clusters",  "exclude"};
+  const std::string name =
+      option.substr(2, option.find('=') - 2);  // sbatch takes the beginning of a name, too
+  return std::any_of(std::begin(kOwn), std::end(kOwn),
+                     [&](std::string_view own) { return own.starts_with(name); });
 }
 
 Result<SlurmSettings> parse_slurm(const Json& json) {

@@ -256,8 +256,8 @@ TEST(FarmSettings, SlurmTakesItsOwnWordsAndRefusesThoseThatRadlcSets) {
   EXPECT_FALSE(parsed({{"scheduler", "pbs"}}).ok());
   EXPECT_FALSE(parsed({{"slurm", {{"partition", "short"}}}}).ok()) << "without the scheduler";
   EXPECT_FALSE(parsed({{"scheduler", "slurm"}, {"fitness", "spread"}}).ok());
-  for (const char* option :
-       {"--array=1-3", "--requeue", "--output=x", "-p short", "--comment=a b", "--x='y'", "x"})
+  for (const char* option : {"--array=1-3", "--arr=1-3", "--requeue", "--output=x", "--exclude=n1", "--",
+                             "-p short", "--comment=a b", "--x='y'", "x"})
     EXPECT_FALSE(parsed({{"scheduler", "slurm"}, {"slurm", {{"options", {option}}}}}).ok()) << option;
   for (const char* partition : {"a b", "$(x)", "a\nb"})
     EXPECT_FALSE(parsed({{"scheduler", "slurm"}, {"slurm", {{"partition", partition}}}}).ok()) << partition;
