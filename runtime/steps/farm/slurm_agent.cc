@@ -90,7 +90,14 @@ tell() {
 )sh";
 
 constexpr const char* kMain =
-    R"sh(mkdir -p farm/logs farm/told farm/ended farm/new farm/arrays farm/kill checkpoints || exit 1
+    R"sh(# The end of the attempt is in its lines, or the clerk still observes the attempt. An earlier agent may have
+# told the end to a connection that was lost.
+is_followed() {
+  if grep -q '^end ' farm/told/$1 || [ -e farm/new/$1 ]; then return 0; fi
+  for f in farm/arrays/*/new.$1; do if [ -e "$f" ]; then return 0; fi; done
+  return 1
+}
+mkdir -p farm/logs farm/told farm/ended farm/new farm/arrays farm/kill checkpoints || exit 1
 rm -f farm/told/.agent.*  # an earlier agent whose connection is gone ends by that
 : > farm/told/.agent.$$ || exit 1
 tab=$(printf '\t')
@@ -108,16 +115,17 @@ while IFS= read -r line; do
       i=$((i + 1))
       if mkdir -p farm/$id/results checkpoints/${id%.*} && printf '%b' "${rest#* }" > farm/$id/script &&
         : > farm/told/$id && : > $id.elsewhere &&
-        echo "$i $(sed -n 's/^#SBATCH //p' farm/$id/script | tr '\n' '\t' | sed 's/\t$//')" > farm/new/.$id && mv farm/new/.$id farm/new/$id; then :
+        echo "$i $(sed -n '/^#SBATCH /!q;s///p' farm/$id/script | tr '\n' '\t' | sed 's/\t$//')" > farm/new/.$id && mv farm/new/.$id farm/new/$id; then :
       else
         say "end $id 126 "
       fi
     fi ;;
   stop) if [ ! -e farm/$id/exit ]; then echo "${rest#* }" > farm/kill/.$id && mv farm/kill/.$id farm/kill/$id; fi ;;
   check)
-    if [ -e farm/$id/exit ]; then
-      if [ ! -e farm/told/$id ]; then r= o=; read -r r o < farm/$id/exit && say "end $id $r $o"; fi
-    elif [ ! -e farm/told/$id ]; then
+    if [ -e farm/told/$id ] && is_followed $id; then :
+    elif [ -e farm/$id/gone ]; then say "gone $id $(cat farm/$id/gone)"
+    elif [ -e farm/$id/exit ]; then r= o=; read -r r o < farm/$id/exit && say "end $id $r $o"
+    else
       mkdir -p farm/$id/began
       say "gone $id NOT_SUBMITTED"
     fi ;;
@@ -139,7 +147,7 @@ done
 
 // The folder, as a word of the jobs' script.
 constexpr const char* kStart = R"sh(. ./slurm.sh
-quoted="'$(printf %s "$PWD" | sed "s/'/'\\''/g")'"
+quoted="'$(printf %s "$PWD" | sed "s/'/'\\\\''/g")'"
 )sh";
 
 // The text as a file of the current folder that changes at once: another machine may be reading it.

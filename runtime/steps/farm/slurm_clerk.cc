@@ -24,6 +24,7 @@ tell_end() {
   rm -f $1.elsewhere farm/new/$1 farm/kill/$1 farm/$1/missed
 }
 gone() {
+  echo "$2" > farm/$1/gone
   say "gone $1 $2"
   mv farm/told/$1 farm/ended/ 2> /dev/null
   rm -f $1.elsewhere farm/kill/$1 farm/$1/missed
@@ -90,7 +91,9 @@ exec env RADL_TASK="$PWD/$id:" /bin/sh farm/run "$id"
 END
   } > $folder/script
   if job=$(sbatch --parsable --no-requeue $3 --job-name="$name.$array" --output=/dev/null $folder/script 2> $folder/why); then
-    echo "${job%%;*}" > $folder/job.new && mv $folder/job.new $folder/job
+    job=${job##*"$newline"} job=${job%%;*}  # a site's own sbatch may print more
+    case $job in ''|*[!0-9]*) queue_at=$tick; return 1 ;; esac  # observe finds it by its name
+    echo $job > $folder/job.new && mv $folder/job.new $folder/job
     trouble ''
     return 0
   fi
@@ -265,6 +268,8 @@ capacity() {
 }
 clerk() {
   tick=0 submit_at=0 queue_at=0 capacity_at=0 k=0 most= troubled= offered= told_cancelled=
+  newline='
+'
   while is_needed; do
     capacity
     cancel
