@@ -118,6 +118,7 @@ bool FarmRun::take_cluster_line(size_t node, const AgentLine& line) {
       const size_t blank = line.text.find(' ');
       if (task == nullptr || !task->machine.empty() || blank == line.text.npos) return true;
       const double at = std::strtod(line.text.c_str() + blank, nullptr);  // by the machine's clock
+      sent_.erase(id_of(line.task, line.attempt));                        // it has waited in the queue since
       record(runs_event(line.task, line.attempt, line.text.substr(0, blank), std::min(at, now())));
       return true;
     }

@@ -101,6 +101,7 @@ void FarmRun::noticed(size_t node, const std::string& answer) {
 }
 
 void FarmRun::forget_reports() {
+  if (scheduler_->is_cluster()) return;  // it keeps the reports of each attempt in a file of their own
   for (size_t i = 0; i < nodes_.size(); ++i) {
     if (!ready_[i] || reports_[i].bytes() < kSomeReports) continue;
     const std::string& address = nodes_[i].address;
@@ -330,7 +331,8 @@ void FarmRun::checks() {
       const std::string id = id_of(name, task.attempt);
       const auto sent = sent_.find(id);
       const double ran = now() - (sent == sent_.end() ? task.started : sent->second);
-      if (task.uncommitted || !task.queued.empty() || sending_.contains(id) ||
+      const bool begun = !scheduler_->is_cluster() || !task.machine.empty();
+      if (task.uncommitted || !begun || sending_.contains(id) ||
           ran < std::min(kYoung, timeout > 0 ? timeout : kYoung))
         continue;
       if (ready_[i] && !scheduler_->is_cluster()) channels_->send(i, check_command(id));
