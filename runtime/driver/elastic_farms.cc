@@ -172,7 +172,8 @@ void forgive_missing_nodes(const std::vector<ElasticFarm>& farms, RunReport& rou
     const bool missing = std::any_of(farms.begin(), farms.end(), [&](const ElasticFarm& farm) {
       return outcome.id.starts_with(farm.system + "[") && is(farm.step.id, State::Done);
     });
-    if (!missing || outcome.state != State::Failed) continue;
+    // A node that could not be deleted is still paid for.
+    if (!missing || outcome.state != State::Failed || outcome.verb == Verb::Delete) continue;
     outcome.state = State::Skipped;
     outcome.detail = "its farm has ended without it";
     outcome.status = {};

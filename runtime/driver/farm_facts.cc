@@ -45,11 +45,15 @@ Json banded_json(const foresight::Banded& figure) {
   return {{"value", figure.value}, {"low", figure.low}, {"high", figure.high}};
 }
 
-// Before all other requests: they are of the farm as it runs then.
-Status tell_farm(const ir::Step& step, const std::string& work_directory, const farm::Event& event) {
+// Names of requests that come before all others, which are of the farm as it runs then. A limit that is not
+// taken yet must not replace the approval that it limits.
+constexpr const char *kApprovalRequest = "00000-approval", *kLimitRequest = "00000-limit";
+
+Status tell_farm(const ir::Step& step, const std::string& work_directory, const farm::Event& event,
+                 const char* name) {
   const std::string inbox = folder_of(step, work_directory) + farm::kInboxFolder;
   if (Status made = make_directories(inbox, 0700); !made.ok()) return made;
-  return farm::put_in_inbox(inbox, event, "00000-approval");
+  return farm::put_in_inbox(inbox, event, name);
 }
 
 }  // namespace
@@ -172,7 +176,8 @@ Status approve_farms(const Plan& plan, const Project& project, const std::vector
         terms["nodes"] = {{"most", growth_of(project, plan, elastic).nodes},
                           {"create_seconds", elastic.create_seconds},
                           {"keep", project.farm_nodes.keep}};
-    Status told = tell_farm(step, work_directory, farm::approve_event(std::move(terms), at));
+    Status told =
+        tell_farm(step, work_directory, farm::approve_event(std::move(terms), at), kApprovalRequest);
     if (!told.ok()) return told;
   }
   return {};
@@ -181,7 +186,7 @@ Status approve_farms(const Plan& plan, const Project& project, const std::vector
 Status limit_farms(const Project& project, const std::string& work_directory, double at) {
   for (const ElasticFarm& elastic : project.farms) {
     const size_t nodes = chosen_ordinals(project, elastic).size();
-    Status told = tell_farm(elastic.step, work_directory, farm::limit_event(nodes, at));
+    Status told = tell_farm(elastic.step, work_directory, farm::limit_event(nodes, at), kLimitRequest);
     if (!told.ok()) return told;
   }
   return {};

@@ -81,13 +81,14 @@ TEST_F(ElasticFarmTest, KeepsTheNodesThatExistIfThePlanCostsTooMuch) {
 
 TEST_F(ElasticFarmTest, ANodeThatCouldNotBeMadeFailsNoRoundInWhichItsFarmEndsWell) {
   using State = ActionOutcome::State;
-  const auto round = [&](State farm, const std::string& failed) {
+  const auto round = [&](State farm, const std::string& failed, Verb verb = Verb::Create) {
     RunReport report;
     for (const auto& [id, state] :
          {std::pair<std::string, State>{failed, State::Failed}, {"program/a", farm}}) {
       ActionOutcome outcome;
       outcome.id = id;
       outcome.state = state;
+      outcome.verb = verb;
       if (state == State::Failed) outcome.status = report.status = Status(Code::Quota, id + " failed");
       report.actions.push_back(outcome);
     }
@@ -99,6 +100,7 @@ TEST_F(ElasticFarmTest, ANodeThatCouldNotBeMadeFailsNoRoundInWhichItsFarmEndsWel
   EXPECT_EQ(well.actions[0].state, State::Skipped);
   EXPECT_FALSE(round(State::Failed, "a[1]").status.ok());
   EXPECT_FALSE(round(State::Done, "b[1]").status.ok()) << "a node of another system";
+  EXPECT_FALSE(round(State::Done, "a[1]", Verb::Delete).status.ok()) << "it is still paid for";
 }
 
 }  // namespace
