@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
-#include <filesystem>
+#include <initializer_list>
 
 #include "common/files.h"
 #include "common/json_values.h"
@@ -28,6 +29,19 @@ constexpr const char* kDistributoLine = "# settings: ";
 Status check_distributo_word(const std::string& option, const std::string& value) {
   if (value.find_first_of("'\\\n\r") == value.npos && value.find("${") == value.npos) return {};
   return invalid(option + ": the value must not contain quotes, backslashes, line breaks or ${");
+}
+
+// Whether distributo_program() can read them: a file may hold anything.
+bool are_distributo_settings(const Json& settings) {
+  const auto have = [&](std::initializer_list<const char*> names, bool (Json::*is)() const noexcept) {
+    return std::all_of(names.begin(), names.end(),
+                       [&](const char* name) { return (json::member(settings, name).*is)(); });
+  };
+  if (!have({"num_instances"}, &Json::is_number_integer)) return false;
+  if (!settings.contains("inference")) return true;
+  return settings["inference"].is_boolean() &&
+         have({"batch_size", "num_batches"}, &Json::is_number_integer) &&
+         have({"model", "images", "output"}, &Json::is_string);
 }
 
 std::string distributo_program(const Json& settings) {
@@ -56,8 +70,7 @@ Result<Json> distributo_settings(const std::string& path) {
   Json settings = at == text->npos
                       ? Json()
                       : Json::parse(text->substr(begin, text->find('\n', at) - begin), nullptr, false);
-  if (settings.is_object() && settings.contains("num_instances") && distributo_program(settings) == *text)
-    return settings;
+  if (are_distributo_settings(settings) && distributo_program(settings) == *text) return settings;
   return Status(Code::Conflict, path + " was not written by `radlc farm`, or was edited since")
       .with_hint("apply it with `radlc apply " + path + "`, or choose another name with --cluster");
 }

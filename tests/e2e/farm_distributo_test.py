@@ -45,6 +45,15 @@ class Distributo(FarmCase):
         self.assertIn("radlc apply distributo.radl", self.err)
         self.assertEqual(file.read_text(), "radl 2\nsystem worker ()\n")
 
+    def test_settings_of_another_kind_are_refused(self):
+        for settings in ('{"num_instances": "2"}', '{"num_instances": 2, "inference": true}', '[2]', '{"num_instances": 2'):
+            with self.subTest(settings):
+                file = self.write("distributo.radl", f"radl 2\n# settings: {settings}\n")
+                before = file.read_text()
+                self.radlc("farm", "-a", "-y", code=1)
+                self.assertIn("radlc apply distributo.radl", self.err)
+                self.assertEqual(file.read_text(), before)
+
 
 if __name__ == "__main__":
     unittest.main()
