@@ -18,6 +18,7 @@ namespace {
 constexpr double kFirstPause = 1, kLongestPause = 3600, kGiveUpAfter = 24 * 3600;  // seconds
 constexpr double kAnswerSeconds = 10;
 constexpr int kSenders = 4;  // threads
+constexpr size_t kLongestUrl = 2000;
 constexpr size_t kLargestDelivery = size_t{1} << 20;
 constexpr const char* kSealed = "/webhooks.sealed";
 constexpr const char* kSecretPrefix = "whsec_";
@@ -83,9 +84,9 @@ Result<std::unique_ptr<Webhooks>> Webhooks::open(Users& users, const std::string
 Status Webhooks::load(std::vector<std::string>& notes) {
   auto text = users_.vault().read_sealed(folder_ + kSealed, kSealed);
   if (!text.ok()) return text.status();
-  if (text->empty()) return {};
   if (Status read = guarded([&]() -> Status {
-        for (const Json& one : Json::parse(*text)) hooks_.push_back(hook_from(one));
+        if (!text->empty())
+          for (const Json& one : Json::parse(*text)) hooks_.push_back(hook_from(one));
         return {};
       });
       !read.ok())
@@ -146,6 +147,8 @@ Webhook* Webhooks::find_locked(const std::string& id) {
 
 Result<Webhook> Webhooks::add(const std::string& user, const std::string& text,
                               const std::vector<std::string>& events) {
+  if (text.size() > kLongestUrl)
+    return invalid("'url' is longer than " + std::to_string(kLongestUrl) + " characters");
   auto url = http::parse_http_url(text, "url");
   if (!url.ok()) return url.status();
   if (!url->user.empty()) return invalid("'url' must not contain a user or a password");
@@ -163,9 +166,9 @@ Result<Webhook> Webhooks::add(const std::string& user, const std::string& text,
   hook.user = user;
   hook.url = text;
   hook.secret = kSecretPrefix + base64_encode(world.random.bytes(32));
-  hook.events = events;
+  for (const char* event : kEvents)  // each once
+    if (events.empty() || std::ranges::find(events, event) != events.end()) hook.events.emplace_back(event);
   hook.created = now();
-  if (hook.events.empty()) hook.events.assign(std::begin(kEvents), std::end(kEvents));
   std::lock_guard lock(mutex_);
   if (size_t(std::ranges::count(hooks_, user, &Webhook::user)) >= kMostOfUser)
     return Status(Code::Quota, "you have " + std::to_string(kMostOfUser) + " webhooks, the limit");
