@@ -101,11 +101,10 @@ struct OwnApi::FarmCall {
 };
 
 Result<OwnApi::FarmCall> OwnApi::farm_call(const std::shared_ptr<Workspace>& of) {
-  const Settings settings = users_.of(of->owner());
   auto state = of->snapshot();
   if (!state.ok()) return state.status();
-  return FarmCall{of, work_directory_of(of->state_place(), of->name(), settings.host->environment()),
-                  std::move(*state), settings.host->world->clock.wall_seconds()};
+  return FarmCall{of, of->work_directory(), std::move(*state),
+                  users_.own().host->world->clock.wall_seconds()};
 }
 
 Answer OwnApi::with_farm(OwnCall& call,
@@ -123,10 +122,11 @@ Answer OwnApi::list_farms(OwnCall& call) {
   Json farms = Json::array();
   for (const auto& one : all(call)) {
     if (!only.empty() && one->id() != only) continue;
+    auto known = driver::farms_of(one->work_directory());
+    if (!known.ok()) return error_answer(known.status());
+    if (known->empty()) continue;  // its state, which may be in a bucket, is not needed
     auto its = farm_call(one);
     if (!its.ok()) continue;  // the list of infrastructures says what is wrong with it
-    auto known = driver::farms_of(its->work_directory);
-    if (!known.ok()) return error_answer(known.status());
     for (const driver::KnownFarm& farm : *known) {
       Json row = driver::farm_status(farm, its->state, its->now);
       row["infrastructure"] = one->id();

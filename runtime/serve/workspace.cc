@@ -101,6 +101,9 @@ Result<std::shared_ptr<Workspace>> Workspace::create(Users& users, const std::st
   one->created_ = one->settings_.host->world->clock.wall_seconds();
   one->last_used_ = one->created_;
   one->temporary_ = temporary;
+  one->states_ = users.own().states;
+  // A bucket is reached with the credentials of the service's own user.
+  if (is_bucket_place(one->states_) && owner != users.owner()) one->states_.clear();
   std::lock_guard lock(one->mutex_);
   if (Status saved = one->save_locked(); !saved.ok()) return saved;
   return one;
@@ -118,6 +121,7 @@ Result<std::shared_ptr<Workspace>> Workspace::open(Users& users, const std::stri
     one->created_ = about.at("created");
     one->last_used_ = one->created_;
     one->temporary_ = about.value("temporary", false);
+    one->states_ = about.value("states", "");
     one->sources_.files = about.value("files", std::vector<std::string>());
     one->sources_.module_path = about.value("module_path", std::vector<std::string>());
     for (const Json& run : about.at("runs")) one->runs_.push_back(run_from(run));
@@ -162,9 +166,13 @@ void Workspace::end_locked(WorkspaceRun& run, State state, const Status& why) {
 Status Workspace::save_locked() const {
   Json runs = Json::array();
   for (const WorkspaceRun& run : runs_) runs.push_back(to_json(run));
-  const Json about = {{"name", name_},           {"owner", owner_},
-                      {"created", created_},     {"temporary", temporary_},
-                      {"files", sources_.files}, {"module_path", sources_.module_path},
+  const Json about = {{"name", name_},
+                      {"owner", owner_},
+                      {"created", created_},
+                      {"temporary", temporary_},
+                      {"states", states_},
+                      {"files", sources_.files},
+                      {"module_path", sources_.module_path},
                       {"runs", std::move(runs)}};
   return write_file_atomic(folder_ + "/about.json", about.dump(1, ' ', false, Json::error_handler_t::replace),
                            0600);
@@ -335,14 +343,15 @@ void Workspace::begun(const std::string& run, const std::string& log) {
 }
 
 std::string Workspace::state_place() const {
-  const std::string& states = users_.own().states;
-  if (states.empty() || (is_bucket_place(states) && owner_ != users_.owner())) return folder_ + "/state";
-  return states + "/" + id_;
+  return states_.empty() ? folder_ + "/state" : states_ + "/" + id_;
+}
+
+std::string Workspace::work_directory() const {
+  return work_directory_of(state_place(), name_, settings_.host->environment());
 }
 
 std::string Workspace::run_folder() const {
-  const std::string work = work_directory_of(state_place(), name_, settings_.host->environment());
-  return std::filesystem::path(work).parent_path().string() + "/runs/";
+  return std::filesystem::path(work_directory()).parent_path().string() + "/runs/";
 }
 
 std::string Workspace::log_path(const std::string& log) const {
@@ -357,7 +366,10 @@ void Workspace::keep_log(const std::string& log) const {
   const std::string from = run_folder() + log + ".jsonl", to = folder_ + "/runs/" + log + ".jsonl";
   std::error_code error;  // a run in which nothing happened has none
   std::filesystem::create_hard_link(from, to, error);
-  if (error == std::errc::cross_device_link) std::filesystem::copy_file(from, to, error);
+  if (error != std::errc::cross_device_link) return;
+  // log_path() prefers the copy: it must never be a part of the log.
+  std::filesystem::copy_file(from, to + ".part", std::filesystem::copy_options::overwrite_existing, error);
+  if (!error) std::filesystem::rename(to + ".part", to, error);
 }
 
 driver::Tell Workspace::notes_of(const std::string& run) {

@@ -79,9 +79,11 @@ class Workspace {
   double created() const { return created_; }
   double last_used() const { return last_used_; }  // wall seconds: of its files and plans
   const std::string& folder() const { return folder_; }
-  // The `directory` of its Store. A bucket is reached with the credentials of the service's own user, so the
-  // states of other users are never in one.
+  // The `directory` of its Store: where it was when the workspace was created, whatever Settings::states is
+  // now. A bucket is reached with the credentials of the service's own user, so the states of other users are
+  // never in one.
   std::string state_place() const;
+  std::string work_directory() const;                  // of its state (runtime/state/store.h)
   std::string log_path(const std::string& log) const;  // of the events of a run of the driver
   // The text of the program; of several files one after the other. "": there is none yet.
   std::string program() const;
@@ -169,6 +171,7 @@ class Workspace {
   double created_ = 0;
   Listener listener_;
   bool temporary_ = false;
+  std::string states_;  // Settings::states when it was created; "": the state is in folder_
   mutable std::atomic<double> last_used_ = 0;
   mutable std::mutex mutex_;
   ProjectSources sources_;  // of the current program; without files: program.radl

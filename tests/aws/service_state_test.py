@@ -25,7 +25,7 @@ class ServiceStateTest(PageCase):
                                     RADL_LOCAL_ISOLATION="off", RADL_LOCAL_NETWORK="shared")
             (self.folder / "home").mkdir()
         self.service = folder
-        super().serve(port, wrapper, folder, ("--state", state))
+        super().serve(port, wrapper, folder, ("--state", state) if state else ())
 
     def clean_up(self):
         if self.server.poll() is not None:
@@ -57,6 +57,18 @@ class ServiceStateTest(PageCase):
         self.assertEqual(self.get(f"/infrastructures/{one}/receipt")["left"], [])
         self.assertEqual([key for key in self.keys() if key.endswith("state.db.gz")], [])
         self.assertTrue(self.get(f"/runs/{run}/events")["events"])  # they outlive the state
+
+    def test_an_infrastructure_keeps_the_place_of_its_state(self):
+        """With another --state, its nodes must neither be forgotten nor be created again."""
+        one = self.create()
+        self.run_plan(infrastructure=one, program=NODE.replace("until [ -e ~/release ]; do sleep 0.05; done; ", ""))
+        self.stop_server()
+        self.serve(self.port, state=None)
+        row = self.get(f"/infrastructures/{one}")
+        self.assertEqual((row["state"], row["nodes"]), ("ready", 1))
+        self.assertEqual(self.ask("DELETE", f"/infrastructures/{one}")[0], 409)
+        self.run_plan(infrastructure=one, command="destroy")
+        self.assertEqual([key for key in self.keys() if key.endswith("state.db.gz")], [])
 
     def test_a_place_that_cannot_be_reached_is_an_error_at_the_start(self):
         self.stop_server()
