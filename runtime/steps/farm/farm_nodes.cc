@@ -159,7 +159,8 @@ void FarmRun::connected(size_t node) {
     if (sending_.contains(id)) continue;
     // Of an earlier radlc's starts, those that have not arrived never will.
     const bool earlier = task.started < begun_at_;
-    if (task.uncommitted || earlier || now() - task.started >= kYoung)
+    // A cluster's attempts are checked only here.
+    if (task.uncommitted || earlier || scheduler_->is_cluster() || now() - task.started >= kYoung)
       channels_->send(node, check_command(id));
     if (!task.uncommitted && (task.cancelling || task.stopping || timed_out_.contains(id))) end_task(task);
   }
