@@ -220,7 +220,8 @@ class TrainingRun {
     if (event == "interruption" && parting_.preempted(node, news)) following_->wake();
     if (event == "peer_lost") restarts_->lost(json::text_of(news, "peer"));
     if (event == "peer_joined") restarts_->joined(json::text_of(news, "peer"));
-    emit_metric(node, news);
+    // Only radlc itself says these: nodes are replaced, and added to farms, because of them.
+    if (event != "member_lost" && event != "faulty" && event != "resize") emit_metric(node, news);
   }
 
   void emit_metric(size_t node, const Json& news) {
