@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <utility>
 
 #include "common/digest.h"
 #include "common/files.h"
@@ -310,12 +311,20 @@ void Webhooks::attempted_locked(Delivery delivery, const Status& sent) {
 void Webhooks::work() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
+    const double time = now();
+    double wait = kLongestPause;
     auto due = deliveries_.end();
-    for (auto one = deliveries_.begin(); one != deliveries_.end(); ++one)
-      if (!sending_.contains(one->user) && (due == deliveries_.end() || one->next < due->next)) due = one;
-    const double wait = due == deliveries_.end() ? kLongestPause : due->next - now();
-    if (wait > 0) {
-      changed_.wait_for(lock, std::chrono::duration<double>(std::min(wait, kLongestPause)));
+    // Slow receivers of some users must not hold up others: the user who was served longest ago is the next.
+    const auto turn = [&](const Delivery& one) { return std::pair(served_[one.user], one.next); };
+    for (auto one = deliveries_.begin(); one != deliveries_.end(); ++one) {
+      if (sending_.contains(one->user)) continue;
+      if (one->next > time)
+        wait = std::min(wait, one->next - time);
+      else if (due == deliveries_.end() || turn(*one) < turn(*due))
+        due = one;
+    }
+    if (due == deliveries_.end()) {
+      changed_.wait_for(lock, std::chrono::duration<double>(wait));
       continue;
     }
     Delivery delivery = std::move(*due);
@@ -325,6 +334,7 @@ void Webhooks::work() {
     const Webhook hook = *found;
     const std::string user = delivery.user;
     sending_.insert(user);
+    served_[user] = ++turns_;
     lock.unlock();
     const Status sent = guarded([&] { return send(hook, delivery); });
     lock.lock();

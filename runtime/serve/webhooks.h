@@ -12,6 +12,8 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -88,8 +90,10 @@ class Webhooks {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Webhook> hooks_;
-  std::vector<Delivery> deliveries_;  // but for those that are being sent
-  std::set<std::string> sending_;     // users
+  std::vector<Delivery> deliveries_;        // but for those that are being sent
+  std::set<std::string> sending_;           // users
+  std::map<std::string, uint64_t> served_;  // user -> number of the last of its turns
+  uint64_t turns_ = 0;
   bool stopping_ = false;
   Threads threads_;
 };
