@@ -77,7 +77,7 @@ struct RealParts {
 struct TrialOptions {
   uint64_t seed = 1;  // of the first run; incremented for each further run
   int runs = 1000;
-  simulated::Faults faults;         // upper limits; each run draws its own values
+  simulated::Faults faults;         // each run turns some off, and others to 0.2 to 2 times these
   bool kill = false;                // real processes, killed with SIGKILL instead of some interruptions
   const RealParts* real = nullptr;  // null: machines are simulated
   int jobs = 0;                     // parallel processes; 0: one per core
