@@ -21,8 +21,7 @@ struct HeaderPlace {
 };
 
 // Returns why the request is malformed; nullopt if it is well formed. `version` is that of the request line,
-// in the same buffer. The end of the last header is not
-// checked: a bare LF there is not detected.
+// in the same buffer. The end of the last header is not checked: a bare LF there is not detected.
 std::optional<std::string> malformed(std::string_view method, std::string_view version,
                                      const std::vector<HeaderPlace>& headers);
 
