@@ -25,7 +25,7 @@ runpy.run_path(main, run_name="__main__")
 """
 SCRIPT = """import os, pathlib
 for loss in (1.0, 0.5, 0.25):
-    print(f"epoch done, loss={loss}", flush=True)
+    print(f"epoch done, loss={loss}, constructor=1", flush=True)
 pathlib.Path(os.environ["RADL_RESULTS"], "model.pt").write_text("trained")
 """
 PROGRAM = """radl 2

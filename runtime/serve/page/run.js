@@ -2,7 +2,8 @@
 import {api, bytes, clock, Cmd, Dialog, dur, Empty, enc, Err, follow, go, Head, html, link, Loading, money, num, percent, Rail, Stat, State, sum, time, useEffect, useGet, useRef, useState} from './lib.js';
 import {Curves, Lines, short} from './plots.js';
 
-const MOST_LINES = 2000, MOST_POINTS = 4000;
+const MOST_LINES = 2000, MOST_POINTS = 4000, MOST_PRINTED = 64;
+const table = () => Object.create(null);  // by names that programs choose: 'constructor' is one of them
 
 export function Runs() {
   const {value, error} = useGet('/runs', 2000), [chosen, choose] = useState(new Set());
@@ -17,7 +18,7 @@ export function Runs() {
 }
 
 // What the events of a run say, in the order of their numbers.
-export const FRESH = () => ({last: 0, steps: [], tests: [], log: [], nodes: {}, members: {}, printed: {}, jobs: {}, outputs: {}, finished: null});
+export const FRESH = () => ({last: 0, steps: [], tests: [], log: [], nodes: {}, members: {}, printed: table(), jobs: {}, outputs: {}, finished: null});
 // The numbers of a line that a program printed: of a JSON object, or `name=number` and `name: number`.
 export function numbersIn(line) {
   let found = [];
@@ -27,6 +28,7 @@ export function numbersIn(line) {
 }
 function print(live, line) {
   for (const [name, value] of numbersIn(line)) {
+    if (!live.printed[name] && Object.keys(live.printed).length >= MOST_PRINTED) continue;
     const its = live.printed[name] ||= [];
     thin(its);
     its.push([its.length ? its.at(-1)[0] + 1 : 1, value]);
@@ -34,7 +36,7 @@ function print(live, line) {
 }
 // {name: {unit, curve}} of all that a run reported, for a plot over those of others.
 export function seriesOf(live) {
-  const made = {};
+  const made = table();
   if (live.steps.length) made.Loss = {unit: 'Epoch', curve: live.steps.map((s) => [s.epoch, s.loss])};
   if (live.tests.length) made['Test accuracy'] = {unit: 'Epoch', curve: live.tests.map((t) => [t.epoch, t.test_accuracy])};
   if (live.steps.length) made['Images per second'] = {unit: 'Epoch', curve: live.steps.map((s) => [s.epoch, s.images_per_second])};
