@@ -120,7 +120,7 @@ while IFS= read -r line; do
         say "end $id 126 "
       fi
     fi ;;
-  stop) if [ ! -e farm/$id/exit ]; then echo "${rest#* }" > farm/kill/.$id && mv farm/kill/.$id farm/kill/$id; fi ;;
+  stop) if [ ! -e farm/$id/exit ] && [ ! -e farm/$id/gone ]; then echo "${rest#* }" > farm/kill/.$id && mv farm/kill/.$id farm/kill/$id; fi ;;
   check)
     if [ -e farm/told/$id ] && is_followed $id; then :
     elif [ -e farm/$id/gone ]; then say "gone $id $(cat farm/$id/gone)"
@@ -137,7 +137,7 @@ while IFS= read -r line; do
       case " $rest " in
       *" $id "*) case $f in farm/ended/*) mv "$f" farm/told/ ;; esac ;;
       *)
-        if [ -e farm/$id/exit ]; then rm -f "$f"; else echo KILL > farm/kill/.$id && mv farm/kill/.$id farm/kill/$id; fi ;;
+        if [ -e farm/$id/exit ] || [ -e farm/$id/gone ]; then rm -f "$f"; else echo KILL > farm/kill/.$id && mv farm/kill/.$id farm/kill/$id; fi ;;
       esac
     done ;;
   drop) rm -rf farm/$id/results farm/parents/$id farm/told/$id farm/ended/$id ;;

@@ -11,6 +11,7 @@
 //                      farm/<id>/slurm        its array and index; farm/<id>/began: the attempt has been
 //                                             claimed, by the job that runs it, or by the agent that gave it
 //                                             up
+//                      farm/<id>/gone   why Slurm has no job of it any more, and it has no end
 //
 // Each attempt runs at most once, whatever Slurm does: the job that runs it must own its array and make
 // `began`. Slurm does not requeue: radlc starts the next attempt. What Slurm has forgotten is decided by what
