@@ -29,7 +29,7 @@ int run_free(const Session& session, const Options& options) {
                                                     : "the file has no elastic farm '" + options.farm + "'")
             .with_hint("`elastic = yes` makes a farm elastic; `radlc destroy` removes all nodes"));
   if (load_nodes(session.host, options.apply.project).status().code() == Code::NotFound) {
-    std::fputs("no node exists\n", stdout);
+    if (!options.apply.run.json) std::fputs("no node exists\n", stdout);
     return kDone;
   }
   int worst = kDone;
