@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "common/http/closed_address.h"
+#include "common/machine_identity.h"
 #include "common/process/process.h"
 #include "common/program_folder.h"
 #include "common/text.h"
@@ -39,12 +41,17 @@ class ProgramFolder {
   Status status_;
 };
 
-// What the command prints. Invalid, with its words: it refused.
-Result<std::string> output_of(const driver::Host& host, std::vector<std::string> words, int also_fine = 0) {
+// What limits the requests of a user whom the service does not trust (users.h).
+const std::vector<std::string> kLimits = {http::kConfined, kMachineIdentity, "AWS_EC2_METADATA_DISABLED"};
+
+// What the command prints. Invalid, with its words: it refused. `inherited`: variables of the user that the
+// command gets as well.
+Result<std::string> output_of(const driver::Host& host, std::vector<std::string> words, int also_fine = 0,
+                              const std::vector<std::string>& inherited = kLimits) {
   ProcessRequest request;
   request.argv = std::move(words);
   request.argv.insert(request.argv.begin(), program_folder() + "/radlc");
-  request.inherited = {"XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"};
+  request.inherited = inherited;
   request.environment["NO_COLOR"] = "1";
   request.deadline = kCommandSeconds;
   request.keep_bytes = size_t{64} << 20;
@@ -160,7 +167,8 @@ Answer OwnApi::rehearse(OwnCall& call) {
   return answer_by_command(call, std::move(words), kFailed);
 }
 
-// By `radlc cancel`, which logs in to the job's nodes. The run that waits for the job sees its end.
+// By `radlc cancel`, which reads the state, also from a bucket, and logs in to the job's nodes. The run that
+// waits for the job sees its end.
 Answer OwnApi::cancel_job(OwnCall& call) {
   auto found = find(call, call.path[0]);
   if (!found.ok()) return error_answer(found.status());
@@ -174,7 +182,7 @@ Answer OwnApi::cancel_job(OwnCall& call) {
   const Workspace& of = **found;
   std::vector<std::string> words = {"cancel", "--state", of.state_place(), "--name", of.name()};
   if (!job->empty()) words.push_back(*job);
-  auto out = output_of(*users_.of(of.owner()).host, std::move(words));
+  auto out = output_of(*users_.of(of.owner()).host, std::move(words), 0, kStoreVariables);
   return out.ok() ? json_answer({{"message", std::string(trim(*out))}}) : error_answer(out.status());
 }
 
@@ -187,8 +195,10 @@ Answer OwnApi::get_task_log(OwnCall& call) {
   const auto slot = processes_.take(call.caller.user);
   if (!slot) return too_many_processes();
   const Workspace& of = **found;
-  auto out = output_of(*users_.of(of.owner()).host, {"farm", "logs", "--state", of.state_place(), "--name",
-                                                     of.name(), "--farm", call.path[1], call.path[2]});
+  auto out = output_of(*users_.of(of.owner()).host,
+                       {"farm", "logs", "--state", of.state_place(), "--name", of.name(), "--farm",
+                        call.path[1], call.path[2]},
+                       0, kStoreVariables);
   if (!out.ok()) return error_answer(out.status());
   if (out->size() > kLargestLog) out->erase(0, out->size() - kLargestLog);
   return {.body = std::move(*out), .type = "text/plain; charset=utf-8"};

@@ -62,6 +62,8 @@ class ServiceStateTest(PageCase):
         """With another --state, its nodes must neither be forgotten nor be created again."""
         one = self.create()
         self.run_plan(infrastructure=one, program=NODE.replace("until [ -e ~/release ]; do sleep 0.05; done; ", ""))
+        # No such job: the command that says so has read the state in the bucket.
+        self.assertIn("neither trainings nor programs", str(self.ask("POST", f"/infrastructures/{one}/cancel", {"job": "training"})))
         self.stop_server()
         self.serve(self.port, state=None)
         row = self.get(f"/infrastructures/{one}")
