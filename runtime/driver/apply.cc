@@ -322,7 +322,13 @@ ApplyRound Apply::run_round() {
     approved_ = true;
     Status told = approve_farms(plan_, *project_, forecasts_, run_->store().work_directory(),
                                 host_.world->clock.wall_seconds());
-    if (!told.ok()) tell_({Notice::Kind::Note, "farms do not know what was approved: " + told.text()});
+    if (!told.ok()) {  // without it, a farm would have no limit
+      round.report.status =
+          Status(told.code(), "what you approved of the farms cannot be recorded: " + told.text());
+      round.after = run_->snapshot();
+      run_->store().unlock();
+      return round;
+    }
   }
   if (std::exchange(growth_dropped_, false)) {
     Status told = limit_farms(*project_, run_->store().work_directory(), host_.world->clock.wall_seconds());
