@@ -30,8 +30,11 @@ Status check_distributo_word(const std::string& option, const std::string& value
   const Json text = value;
   if (Json::parse(text.dump(-1, ' ', false, Json::error_handler_t::replace)) != text)
     return invalid(option + ": the value is not UTF-8");
-  if (value.find_first_of("'\\\n\r") == value.npos && value.find("${") == value.npos) return {};
-  return invalid(option + ": the value must not contain quotes, backslashes, line breaks or ${");
+  const bool plain = std::none_of(value.begin(), value.end(), [](unsigned char c) {
+    return c < ' ' || c == 127 || c == '\'' || c == '\\';
+  });
+  if (plain && value.find("${") == value.npos) return {};
+  return invalid(option + ": the value must not contain quotes, backslashes, control characters or ${");
 }
 
 // Whether distributo_program() can read them: a file may hold anything.
