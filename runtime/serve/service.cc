@@ -10,6 +10,7 @@
 #include "common/files.h"
 #include "common/http/loopback.h"
 #include "common/program_folder.h"
+#include "common/shorten.h"
 #include "common/text.h"
 #include "runtime/serve/account_api.h"
 #include "runtime/serve/hidden_paths.h"
@@ -26,6 +27,8 @@ namespace {
 using httpd::Answer;
 
 constexpr double kLinkSeconds = 600;
+constexpr size_t kLongestWhy = 4096;  // of a webhook: the findings of a program may be megabytes
+
 // Of each stream a connection and a log, of all other connections and files the rest.
 constexpr rlim_t kDescriptors = 2 * EventStreams::kMostOfAll + 4096;
 
@@ -276,6 +279,7 @@ Result<std::unique_ptr<Service>> Service::start(const ServiceOptions& o) {
       [&hooks = *service->webhooks_](const Workspace& of, const WorkspaceRun& run, const std::string& event) {
         Json short_run = to_json(run);
         for (const char* long_part : {"notes", "logs"}) short_run.erase(long_part);
+        short_run["why"] = shorten(run.why, kLongestWhy);
         hooks.tell(of.owner(), event, run.id,
                    {{"infrastructure", {{"id", of.id()}, {"name", of.name()}, {"owner", of.owner()}}},
                     {"run", std::move(short_run)}});
