@@ -13,7 +13,7 @@ namespace radl::serve {
 namespace {
 
 constexpr size_t kKeyBytes = 32, kNonceBytes = 12, kTagBytes = 16;
-constexpr size_t kLargestFile = size_t{4} << 20;
+constexpr size_t kLargestSealed = size_t{4} << 20;
 
 struct FreeContext {
   void operator()(EVP_CIPHER_CTX* context) const { EVP_CIPHER_CTX_free(context); }
@@ -77,7 +77,7 @@ Status Vault::put(const std::string& user, const std::string& text) {
 }
 
 Status Vault::write_sealed(const std::string& path, const std::string& text, const std::string& about) {
-  if (text.size() + kNonceBytes + kTagBytes > kLargestFile)  // it could not be read again
+  if (text.size() + kNonceBytes + kTagBytes > kLargestSealed)  // it could not be read again
     return Status(Code::Quota, path + ": more than 4 MiB cannot be stored encrypted");
   std::lock_guard lock(mutex_);
   auto with = key(true);
@@ -89,7 +89,7 @@ Result<std::string> Vault::get(const std::string& user) { return read_sealed(pat
 
 Result<std::string> Vault::read_sealed(const std::string& path, const std::string& about) {
   std::lock_guard lock(mutex_);
-  auto stored = read_file(path, kLargestFile);
+  auto stored = read_file(path, kLargestSealed);
   if (stored.status().code() == Code::NotFound) return std::string();
   if (!stored.ok()) return stored.status();
   auto with = key(false);
