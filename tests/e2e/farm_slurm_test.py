@@ -5,6 +5,7 @@ import unittest
 
 import slurm_case
 from farm_case import GATED, FarmCase
+from radl_case import long_test
 
 FILE = """radl 2
 system login ( cpu.count >= 1 )
@@ -21,7 +22,6 @@ EIGHT = """tasks = [ { name = 't${n}', command = 'echo out-{task} > "$RADL_RESUL
 TWO = f"""tasks = [ {{ name = 't${{n}}', command = '{GATED}' }} for n in range(2) ]"""
 FOUR = TWO.replace("range(2)", "range(4)")
 
-long = unittest.skipUnless(os.environ.get("RADL_LONG_TESTS"), "skipped: takes half a minute; RADL_LONG_TESTS=1 runs it")
 
 
 @unittest.skipIf(slurm_case.why_not(), "skipped: " + slurm_case.why_not())
@@ -65,7 +65,7 @@ class SlurmFarms(FarmCase):
         self.destroy()
         self.assert_no_jobs()
 
-    @long
+    @long_test
     def test_a_killed_radlc_and_a_restarted_controller_cost_no_task(self):
         self.with_tasks(FOUR)
         process = self.begin()
@@ -85,7 +85,7 @@ class SlurmFarms(FarmCase):
         self.assertEqual({task["attempt"] for task in self.table().values()}, {1})
         self.destroy()
 
-    @long
+    @long_test
     def test_a_lost_machine_uses_up_no_try(self):
         self.with_tasks(TWO)
         process = self.begin()
@@ -105,7 +105,7 @@ class SlurmFarms(FarmCase):
         self.assertNotIn("failed_on", self.table()["t0"])
         self.destroy()
 
-    @long
+    @long_test
     def test_what_slurm_has_forgotten_is_decided_by_what_the_task_left(self):
         """All ids are purged, those of ended tasks and that of a running one."""
         self.with_tasks(TWO)
@@ -126,7 +126,7 @@ class SlurmFarms(FarmCase):
         self.assertNotIn("failed_on", table["t1"])
         self.destroy()
 
-    @long
+    @long_test
     def test_failures_waiting_and_cancelling(self):
         self.with_tasks(f"""tries = 2
   tasks = [
@@ -157,7 +157,7 @@ class SlurmFarms(FarmCase):
         self.assertEqual(self.table()["queued"]["state"], "finished")
         self.destroy()
 
-    @long
+    @long_test
     def test_destroy_cancels_what_slurm_still_has(self):
         self.with_tasks(FOUR.replace("range(4)", "range(5)"))
         process = self.begin()

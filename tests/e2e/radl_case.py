@@ -36,6 +36,9 @@ def found(folder, pattern):
     return sorted(pathlib.Path(folder) / end for end in ends)
 
 
+long_test = unittest.skipUnless(os.environ.get("RADL_LONG_TESTS"), "skipped: takes half a minute or more; RADL_LONG_TESTS=1 runs it")
+
+
 class RadlCase(unittest.TestCase):
     """Each test gets an empty folder; at its end nothing of it may be alive."""
 

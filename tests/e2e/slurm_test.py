@@ -6,7 +6,7 @@ import shutil
 import signal
 import unittest
 
-from radl_case import SOURCE, RadlCase
+from radl_case import SOURCE, RadlCase, long_test
 
 NEEDED = ["slurmctld", "slurmd", "sbatch", "munged", "slirp4netns"]
 
@@ -170,7 +170,7 @@ class Slurm(Cluster):
         self.radlc("destroy", self.file, "-y")
         self.assert_nothing_left()
 
-    @unittest.skipUnless(os.environ.get("RADL_LONG_TESTS"), "skipped: takes more than a minute; RADL_LONG_TESTS=1 runs it")
+    @long_test
     def test_a_job_whose_node_is_lost_runs_again_elsewhere(self):
         script = self.write("long.sh", "#!/bin/bash\n#SBATCH --requeue\necho \"run $SLURM_RESTART_COUNT on $SLURMD_NODENAME\"\n"
                                        "[ \"$SLURMD_NODENAME\" != worker-0 ] || sleep 600\necho done\n")

@@ -10,7 +10,7 @@ import subprocess
 import time
 import unittest
 
-from radl_case import BUILD, SOURCE, RadlCase, replaced
+from radl_case import BUILD, SOURCE, RadlCase, long_test, replaced
 
 # The learning rate is near the engine's own for LeNet. Two asynchronous workers do not train well with three times as much: each
 # computes its gradient on weights that the other has changed meanwhile, and with momentum that lowers the largest stable rate.
@@ -347,6 +347,7 @@ class Training(RadlCase):
         self.has_successor(log)
         self.destroy()
 
+    @long_test
     def test_another_worker_takes_over_when_the_chiefs_node_is_lost(self):
         self.all_reduce()
         process, log = self.start_training("epochs=150")
@@ -360,6 +361,7 @@ class Training(RadlCase):
         self.assertEqual(self.report()["metrics"]["epochs"], 150)
         self.destroy()
 
+    @long_test
     def test_a_result_of_a_successor_is_found_although_nobody_followed_the_training(self):
         self.all_reduce()
         process, _ = self.start_training("epochs=60")
@@ -416,6 +418,7 @@ class Training(RadlCase):
         self.assertEqual(self.report()["metrics"]["epochs"], 60)
         self.destroy()
 
+    @long_test
     def test_scale_drains_the_chief_of_a_running_training(self):
         self.all_reduce()
         self.edit(self.file, ("default = 2, min = 1", "default = 3"), ("default = 4", "default = 2000"))
