@@ -20,7 +20,7 @@ constexpr double kLeaseSeconds = 45, kReplaceSeconds = 30, kRefusedSeconds = 120
 constexpr double kLookEvery = 30, kLooks = 20;
 constexpr double kBandRatio = 1.3, kSlackSeconds = 5;
 constexpr double kLengthError = 0.3;  // of predicted lengths
-constexpr size_t kMostSteps = 2'000'000;
+constexpr size_t kMostTrialSteps = 2'000'000;
 
 // How strong each fault is in a run.
 struct Strengths {
@@ -63,7 +63,7 @@ class FarmTrial {
   TrialOutcome run() {
     begin();
     for (size_t step = 0; outcome_.wrong.empty() && !is_over(); ++step) {
-      if (step == kMostSteps) return failed("it does not end");
+      if (step == kMostTrialSteps) return failed("it does not end");
       act();
       if (is_over() || !outcome_.wrong.empty()) break;
       if (ahead_.empty()) return failed("nothing is under way, and tasks are left");
