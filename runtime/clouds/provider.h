@@ -2,7 +2,7 @@
 //
 // CMake makes the list of all from the folders that runtime/clouds/CMakeLists.txt names. Front ends, the
 // catalogue, `radlc check-auth` and the service read the list; nothing outside of a cloud's folder says its
-// name (tests/lint/cloud_names.py). A built-in catalogue is a file of the folder, TYPE.catalog.
+// name (tests/lint/clouds.py). A built-in catalogue is a file of the folder, TYPE.catalog.
 #pragma once
 
 #include <functional>

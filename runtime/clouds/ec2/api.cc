@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kValuesInAFilter = 200;
 
-aws::CallOptions options_of(const Context& context, aws::Effect effect) {
+aws::CallOptions call_options(const Context& context, aws::Effect effect) {
   aws::CallOptions options;
   options.effect = effect;
   options.stop = context.stop;
@@ -99,7 +99,7 @@ bool lacks_action(const aws::Failure& failure) {
 
 Status Api::each(const Context& context, const std::string& action, Parameters parameters, const char* set,
                  const std::function<void(pugi::xml_node)>& take, bool may_be_unknown) const {
-  aws::CallOptions options = options_of(context, aws::Effect::Reads);
+  aws::CallOptions options = call_options(context, aws::Effect::Reads);
   options.may_be_unknown = may_be_unknown;
   const size_t without_page = parameters.size();
   bool doubted = false;
@@ -129,7 +129,7 @@ Status Api::each(const Context& context, const std::string& action, Parameters p
 
 Result<aws::Answer> Api::read(const Context& context, const std::string& action,
                               const Parameters& parameters) const {
-  aws::Answer answer = client_.call(action, parameters, options_of(context, aws::Effect::Reads));
+  aws::Answer answer = client_.call(action, parameters, call_options(context, aws::Effect::Reads));
   if (answer.ok()) return answer;
   // EC2's word for what this very resource does not support.
   if (answer.failure().reason == "UnsupportedOperation")
@@ -141,7 +141,7 @@ Posted Api::post(const Context& context, const std::string& action, const Parame
                  bool again_is_harmless) const {
   aws::Answer answer =
       client_.call(action, parameters,
-                   options_of(context, again_is_harmless ? aws::Effect::Repeatable : aws::Effect::Once));
+                   call_options(context, again_is_harmless ? aws::Effect::Repeatable : aws::Effect::Once));
   Posted posted;
   if (answer.ok()) {
     posted.asked = Asked::accepted();
