@@ -61,6 +61,10 @@ void add_farm_note(const ir::Program& program, const ir::Step& step, std::vector
       nodes.push_back(offered_by(node));
   }
   const farm::Rehearsal played = farm::rehearse(*settings, nodes);
+  if (nodes.empty() || played.tasks == 0) {
+    notes.push_back(step.id + ": no tasks to run");
+    return;
+  }
   std::string text = fmt::format("{}: {} tasks, at most {} at a time on {} node{}", step.id, played.tasks,
                                  played.at_once, nodes.size(), nodes.size() == 1 ? "" : "s");
   text += fmt::format("; {:.0f} round{} of tasks", played.rounds, played.rounds == 1 ? "" : "s");
