@@ -228,7 +228,17 @@ std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* free =
       command->add_subcommand("free", "Remove the nodes of elastic farms, whatever state they are in");
   free->callback([chosen, run = add_free(*free, session)] { *chosen = run; });
-  return [chosen] { return (*chosen)(); };
+  return [chosen, command, &session] {
+    // Options that a subcommand does not have fall through to `radlc farm`, where only Distributo's commands
+    // use them.
+    const auto subcommands = command->get_subcommands();
+    const auto given = command->get_options([](const CLI::Option* one) { return one->count() > 0; });
+    if (!subcommands.empty() && !given.empty())
+      return report(session,
+                    invalid(fmt::format("{} is not an option of `radlc farm {}`", given.front()->get_name(),
+                                        subcommands.front()->get_name())));
+    return (*chosen)();
+  };
 }
 
 }  // namespace radl::cli::farm_command

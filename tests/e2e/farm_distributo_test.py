@@ -33,7 +33,7 @@ class Distributo(FarmCase):
     def test_refused(self):
         for words, said in ((["-i"], "needs --model"), ([], "name a command"), (["-a", "-f"], "no other action"),
                             (["-f", "-n", "2"], "takes only --cluster"), (["-a", "-n", "0"], "--num-instances"),
-                            (["-i", "--model", "a'b"], "quotes"), (["-a", "-c", "../x"], "letters, digits")):
+                            (["-i", "--model", "a'b"], "quotes"), (["status", "-n", "3"], "not an option"), (["-a", "-c", "../x"], "letters, digits")):
             with self.subTest(said):
                 self.radlc("farm", *words, "-y", code=1)
                 self.assertIn(said, self.err)
