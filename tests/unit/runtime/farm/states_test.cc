@@ -6,7 +6,7 @@
 namespace radl::farm {
 namespace {
 
-const Resources kOne{1000, 0, 0, 0};
+const Resources kOneTask{1000, 0, 0, 0};
 
 // Its length is that on the machine, not that in the queue.
 TEST(FarmCluster, AnAttemptInAClustersQueueHasNotBegun) {
@@ -41,7 +41,7 @@ TEST(FarmReasons, SayWhatIsMissingAndWhatWouldChangeIt) {
     for (const std::string& word : words)
       EXPECT_NE(text.find(word), std::string::npos) << text << " / " << word;
   };
-  says(why(kOne), {"no node takes tasks", "add nodes"});
+  says(why(kOneTask), {"no node takes tasks", "add nodes"});
   ASSERT_TRUE(farm.apply(node_event("a", {4000, 1 << 20, 0, 0}, 0)).ok());
   says(why({8000, 0, 0, 0}), {"needs 8 processors", "more than 4", "needs.cpu"});
   says(why({1000, 1 << 21, 0, 0}), {"memory", "needs.memory"});
@@ -51,9 +51,9 @@ TEST(FarmReasons, SayWhatIsMissingAndWhatWouldChangeIt) {
   ASSERT_TRUE(farm.apply(start_event("t", 1, "a", 1)).ok());
   says(why({2000, 0, 0, 0}), {"needs 2 processors", "a has 1 processor free", "more nodes", "needs.cpu"});
   ASSERT_TRUE(farm.apply(node_event("b", {1000, 1 << 20, 0, 0}, 0)).ok());
-  ASSERT_TRUE(farm.apply(add_event({"u", kOne, 0, Json::object()}, 0)).ok());
+  ASSERT_TRUE(farm.apply(add_event({"u", kOneTask, 0, Json::object()}, 0)).ok());
   ASSERT_TRUE(farm.apply(start_event("u", 1, "b", 1)).ok());
-  says(why(kOne, "a"), {"failed on a", "waits for another node", "b has 0 processors free"});
+  says(why(kOneTask, "a"), {"failed on a", "waits for another node", "b has 0 processors free"});
 }
 
 // Distributo's states: waiting -> started -> finished or failed; a lost node's job waits again. What it does
@@ -95,7 +95,7 @@ TEST(FarmStates, AreDistributos) {
     policy.rules.tries = 1;
     Farm farm(policy);
     ASSERT_TRUE(farm.apply(node_event("a", {1000, 0, 0, 0}, 0)).ok());
-    ASSERT_TRUE(farm.apply(add_event({"t", kOne, 0, Json::object()}, 0)).ok());
+    ASSERT_TRUE(farm.apply(add_event({"t", kOneTask, 0, Json::object()}, 0)).ok());
     for (size_t i = 0; i + 1 < each.events.size(); ++i) ASSERT_TRUE(farm.apply(each.events[i]).ok());
     EXPECT_EQ(farm.apply(each.events.back()).ok(), each.taken) << Json(each.events).dump();
     EXPECT_EQ(state_name(farm.table().find("t")->state), state_name(each.state)) << Json(each.events).dump();
