@@ -12,7 +12,7 @@ namespace {
 using httpd::Answer;
 
 constexpr std::string_view kFolder = "/ui/", kStatic = "/ui/static/";
-constexpr size_t kLargestFile = size_t{4} << 20;
+constexpr size_t kLargestPage = size_t{4} << 20;
 // Nothing but the service's own files; no script and no style in the document.
 constexpr const char* kPolicy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src "
@@ -41,9 +41,9 @@ Page::Page(const std::string& folder) {
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
     const std::string name = entry.path().filename().string();
     if (!entry.is_regular_file() || name.ends_with(".gz")) continue;
-    auto bytes = read_file(entry.path(), kLargestFile);
+    auto bytes = read_file(entry.path(), kLargestPage);
     if (!bytes.ok()) continue;
-    auto gzip = read_file(entry.path().string() + ".gz", kLargestFile);
+    auto gzip = read_file(entry.path().string() + ".gz", kLargestPage);
     files_[name] = {*bytes, gzip.ok() ? *gzip : "", type_of(name), tag_of(*bytes)};
   }
 }
