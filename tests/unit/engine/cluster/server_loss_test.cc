@@ -17,7 +17,7 @@ using namespace toy;
 
 constexpr uint64_t kBatches = 300;
 constexpr uint32_t kServers = 3;
-constexpr Milliseconds kPeerTimeout{4000};
+constexpr Milliseconds kPeerTimeout{10000};
 
 // Batch t adds 1 to one number of each shard, so the weights show which batches are in them.
 Init counting() {
