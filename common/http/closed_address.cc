@@ -29,6 +29,11 @@ bool is_closed(const unsigned char (&bytes)[16]) {
   const V4 last = {bytes[12], bytes[13], bytes[14], bytes[15]};
   if (std::memcmp(bytes, kMapped, sizeof kMapped) == 0 || std::memcmp(bytes, kNat64, sizeof kNat64) == 0)
     return is_closed(last);
+  // 6to4 (RFC 3056) carries an IPv4 address behind its prefix; a network's own NAT64 prefix (RFC 8215) may
+  // carry one anywhere.
+  if (bytes[0] == 0x20 && bytes[1] == 0x02) return is_closed(V4{bytes[2], bytes[3], bytes[4], bytes[5]});
+  constexpr unsigned char kLocalNat64[6] = {0, 0x64, 0xff, 0x9b, 0, 1};
+  if (std::memcmp(bytes, kLocalNat64, sizeof kLocalNat64) == 0) return true;
   // ::, ::1, and the unused IPv4-compatible addresses.
   const bool low = std::all_of(bytes, bytes + 12, [](unsigned char b) { return b == 0; });
   const bool link_local = bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0x80;

@@ -30,8 +30,8 @@ struct Url {
 };
 // Invalid if it is not an absolute URL.
 Result<Url> parse_url(const std::string& url);
-// True if both URLs have the same scheme, host (ignoring case) and port (explicit or default). Ignores the
-// user. Secrets meant for one may then go to the other.
+// True if both URLs have the same scheme, host (ignoring case) and port (explicit or default), and neither
+// names a user. Secrets meant for one may then go to the other.
 bool same_origin(const std::string& a, const std::string& b);
 // Same for a URL from `from` (a variable, a field of a file). Invalid, naming `from`, unless it is an http or
 // https URL with a host.

@@ -126,7 +126,7 @@ TEST(HostsOfUsers, AreNeitherThisComputerNorMetadata) {
        {"http://169.254.169.254/latest", "169.254.169.254:80", "http://127.1.2.3", "localhost:5000",
         "http://[::1]:5000", "http://[fe80::1]", "http://[::ffff:169.254.169.254]", "http://0.0.0.0",
         "http://[fd00:ec2::254]", "http://[::]", "http://[::127.0.0.1]", "http://[64:ff9b::169.254.169.254]",
-        "http://168.63.129.16"})
+        "http://[2002:a9fe:a9fe::1]", "http://[64:ff9b:1::a9fe:a9fe]", "http://168.63.129.16"})
     EXPECT_FALSE(http::check_open_host(closed).ok()) << closed;
   for (const char* open : {"https://192.0.2.1:5000/v3", "10.1.2.3", "http://[2001:db8::1]:5000"})
     EXPECT_TRUE(http::check_open_host(open).ok()) << open << http::check_open_host(open).text();
