@@ -466,7 +466,7 @@ class Plans(ForesightCase):
     def test_a_plan_names_the_credits_and_the_idle_gpus_of_a_type_that_a_training_is_given(self):
         self.assertIn("CPU credits", self.radlc("plan", "site.radl", "--input", "worker_type=t3.xlarge"))
         notes = json.loads(self.radlc("plan", "--json", "site.radl", "--input", "worker_type=g4dn.xlarge"))["notes"]
-        self.assertEqual(len([note for note in notes if "system 'worker' trains on g4dn.xlarge" in note and "GPUs that nothing uses" in note]), 1, notes)
+        self.assertEqual(len([note for note in notes if "system 'worker' trains on g4dn.xlarge" in note and "GPUs that the training does not use" in note]), 1, notes)
         self.assertFalse([note for note in json.loads(self.radlc("plan", "--json", "site.radl"))["notes"] if "trains on" in note])
 
     def test_a_program_that_was_edited_takes_as_long_as_nobody_knows(self):

@@ -435,7 +435,7 @@ TEST(Ec2Design, ThePriceHoldsForTheMachineOnDemandThatASpotMachineFallsBackTo) {
   design = designed(program);
   ASSERT_FALSE(design.ok());
   EXPECT_NE(design.status().message().find("on-demand"), std::string::npos) << design.status().message();
-  EXPECT_NE(design.status().hint().find("take spot.fallback away"), std::string::npos)
+  EXPECT_NE(design.status().hint().find("remove spot.fallback"), std::string::npos)
       << design.status().hint();
 }
 

@@ -89,7 +89,7 @@ TEST_F(Fit, ATrainingIsToldOfCreditsAndOfGpusThatNobodyUses) {
     return training_note(program, node, "ec2", offer_of(*type, Market::OnDemand));
   };
   EXPECT_NE(note("t3.xlarge").find("CPU credits"), std::string::npos);
-  EXPECT_NE(note("g4dn.xlarge").find("GPUs that nothing uses"), std::string::npos);
+  EXPECT_NE(note("g4dn.xlarge").find("GPUs that the training does not use"), std::string::npos);
   EXPECT_EQ(note("m5.xlarge"), "");
   bound("gpu.count", 1);  // the compiler has warned
   EXPECT_EQ(note("g4dn.xlarge"), "");

@@ -287,7 +287,7 @@ TEST_F(ProgramNeeds, WhatNvidiaSmiComplainsOfIsSaidWithWhatToDo) {
   };
   Status lacks = lacking(nullptr, 1);
   EXPECT_EQ(lacks.code(), Code::Unsupported);
-  EXPECT_TRUE(contains(lacks.message(), "there is no nvidia-smi")) << lacks.text();
+  EXPECT_TRUE(contains(lacks.message(), "nvidia-smi is missing")) << lacks.text();
   EXPECT_TRUE(contains(lacks.hint(), "an image with NVIDIA's driver")) << lacks.text();
 
   const struct {
