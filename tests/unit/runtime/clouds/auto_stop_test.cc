@@ -132,7 +132,7 @@ TEST_F(Script, EndsItWhenItsTimeIsOverOrNothingIsDone) {
   at_once({[](Tree tree) {
              tree.live(never_busy(2, 0), kLong);
              EXPECT_TRUE(tree.ended_itself());
-             EXPECT_EQ(tree.why(), "its 2 s are over\n");
+             EXPECT_EQ(tree.why(), "its 2 s have passed\n");
            },
            [](Tree tree) {
              tree.live(never_busy(0, 2), kLong);

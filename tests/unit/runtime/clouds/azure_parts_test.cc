@@ -248,7 +248,7 @@ TEST(AzureDesign, AnAddressThatTheSubnetDoesNotGiveIsRefused) {
   program.networks[0].features["create"] = "yes";
   program.networks[0].features["cidr"] = "10.1.2.0/28";
   for (const auto& [address, word] :
-       {std::pair("10.1.2.3", "keeps the first 4"), std::pair("10.1.2.15", "the last 1"),
+       {std::pair("10.1.2.3", "reserves the first 4"), std::pair("10.1.2.15", "the last 1"),
         std::pair("10.1.3.4", "not an address of network"), std::pair("10.1.2.4", ""),
         std::pair("10.1.2.14", "")}) {
     ASSERT_FALSE(program.nodes.front().interfaces.empty());
@@ -273,7 +273,7 @@ TEST(AzureDesign, ALoginThatCannotBeIsRefused) {
 
 TEST(AzureDesign, WhatAzureCannotDoIsSaidBeforeAnybodyPays) {
   const std::pair<std::map<std::string, std::string>, const char*> kCases[] = {
-      {{{"stop.idle", "30m"}}, "paid for"},
+      {{{"stop.idle", "30m"}}, "Azure bills"},
       {{{"placement_group", "spread"}}, "placement_group"},
       {{{"instance_tags", "a<b=c"}}, "instance_tags"},
       {{{"instance_tags", "a=b,Azure-team=c"}}, "reserved in Azure"},

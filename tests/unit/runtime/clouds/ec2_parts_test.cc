@@ -435,8 +435,7 @@ TEST(Ec2Design, ThePriceHoldsForTheMachineOnDemandThatASpotMachineFallsBackTo) {
   design = designed(program);
   ASSERT_FALSE(design.ok());
   EXPECT_NE(design.status().message().find("on-demand"), std::string::npos) << design.status().message();
-  EXPECT_NE(design.status().hint().find("remove spot.fallback"), std::string::npos)
-      << design.status().hint();
+  EXPECT_NE(design.status().hint().find("remove spot.fallback"), std::string::npos) << design.status().hint();
 }
 
 TEST(Ec2Design, TheSummaryOfAMachineSaysWhatItsTypeHas) {

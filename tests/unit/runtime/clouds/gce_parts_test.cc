@@ -456,7 +456,7 @@ TEST(GceDesign, NetworksAndAddressesThatCannotBeAreRefused) {
   EXPECT_EQ(find(*design, "worker[0]")->spec["networks"][0]["provider"], "projects/p/global/networks/lan");
   program.networks[0].features = {{"create", "yes"}, {"cidr", "10.1.2.0/28"}};
   for (const auto& [address, word] :
-       {std::pair("10.1.2.1", "keeps the first 2"), std::pair("10.1.2.14", "the last 2"),
+       {std::pair("10.1.2.1", "reserves the first 2"), std::pair("10.1.2.14", "the last 2"),
         std::pair("10.9.0.1", "not an address of network"), std::pair("10.1.2.2", ""),
         std::pair("10.1.2.13", "")}) {
     program.nodes[0].interfaces.front().fixed_ip = address;
@@ -483,7 +483,7 @@ TEST(GceDesign, ALoginThatLinuxDoesNotMakeIsRefusedAndRootIsWarnedOf) {
     EXPECT_TRUE(design.ok()) << design.status().text();
     if (!design.ok()) return false;
     return std::any_of(design->notes.begin(), design->notes.end(), [](const std::string& note) {
-      return note.find("let nobody in as root") != note.npos;
+      return note.find("do not allow a login as root") != note.npos;
     });
   };
   node.user = "root";

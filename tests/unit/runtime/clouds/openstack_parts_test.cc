@@ -356,7 +356,7 @@ TEST(OpenStackDesign, ARootDiskThatIsAVolumeTakesFromTheQuotaOfVolumes) {
   EXPECT_NE(designed(program, survey)
                 .status()
                 .message()
-                .find("volume gib is 39; 0 are in use, and this plan needs 40"),
+                .find("volume gib of this project is 39; 0 are in use, and this plan needs 40"),
             std::string::npos)
       << designed(program, survey).status().text();
   flavor.disk_gib = 20;

@@ -71,7 +71,7 @@ TEST_F(PlanFile, AChangedByteIsRefused) {
 }
 
 TEST_F(PlanFile, OtherFilesAndOtherVersionsAreNamed) {
-  EXPECT_NE(decode_plan_file("{\"plan\": 1}").status().message().find("no plan file"), std::string::npos);
+  EXPECT_NE(decode_plan_file("{\"plan\": 1}").status().message().find("not a plan file"), std::string::npos);
   EXPECT_NE(decode_plan_file("radlplan 3 abc\n{}").status().message().find("newer radlc"), std::string::npos);
   EXPECT_NE(decode_plan_file("radlplan 1 abc\n{}").status().message().find("older radlc"), std::string::npos);
   Json other = to_json(saved.plan);
