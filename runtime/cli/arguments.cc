@@ -152,8 +152,14 @@ std::string unknown_command(const CLI::App& app, const std::vector<std::string>&
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
     names.push_back(command->get_name());
   if (names.empty()) return "";
-  for (const std::string& argument : arguments) {
-    if (argument.starts_with("-") || argument == app.get_name()) continue;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
+    if (argument.starts_with("-")) {
+      const CLI::Option* option = app.get_option_no_throw(argument);
+      if (option != nullptr && option->get_items_expected_max() > 0) ++i;  // its value
+      continue;
+    }
+    if (argument == app.get_name()) continue;
     for (const std::string& name : names) {
       if (name == argument) return "";
     }

@@ -41,7 +41,7 @@ class Distributo(FarmCase):
 
     def test_an_edited_file_is_not_overwritten(self):
         file = self.write("distributo.radl", "radl 2\nsystem worker ()\n")
-        self.radlc("farm", "-a", "-y", code=1)
+        self.radlc("farm", "-a", "-y", code=2)
         self.assertIn("radlc apply distributo.radl", self.err)
         self.assertEqual(file.read_text(), "radl 2\nsystem worker ()\n")
 
@@ -50,7 +50,7 @@ class Distributo(FarmCase):
             with self.subTest(settings):
                 file = self.write("distributo.radl", f"radl 2\n# settings: {settings}\n")
                 before = file.read_text()
-                self.radlc("farm", "-a", "-y", code=1)
+                self.radlc("farm", "-a", "-y", code=2)
                 self.assertIn("radlc apply distributo.radl", self.err)
                 self.assertEqual(file.read_text(), before)
 
