@@ -51,8 +51,9 @@ class Guide(Newcomer):
             for part in shown:
                 self.assertIn(" ".join(part.split()), printed, line)
             ran.add(words[1])
-        if page.stem not in WITHOUT_PLANS:
-            self.assertTrue(ran & {"plan", "check"}, "the page plans nothing")
+        if page.stem in WITHOUT_PLANS:
+            return
+        self.assertTrue(ran & {"plan", "check"}, "the page plans nothing")
         if page.stem not in PLANNED_ONLY:
             self.assertLessEqual({"apply", "destroy"}, ran)
             self.assert_nothing_left()
