@@ -168,7 +168,7 @@ int on_progress(void* context, curl_off_t total, curl_off_t done, curl_off_t up_
   return 0;
 }
 
-// For a confined client: checks the address of the connection, whatever name led to it.
+// Checks the address of each connection of a confined client, so that no DNS name can lead to a closed one.
 curl_socket_t open_checked(void* context, curlsocktype, curl_sockaddr* address) {
   if (is_closed_address(&address->addr)) {
     static_cast<Exchange*>(context)->failure =

@@ -213,7 +213,7 @@ class Worker : public WorkerClient {
 
   // ---- One exchange with all shards.
 
-  // Says to the primary of a shard what this worker has to say in this exchange.
+  // Sends this worker's request of the exchange, a fetch or a push, to the primary of a shard.
   Status ask(uint32_t s) {
     Part& part = parts_[s];
     if (step_ == nullptr) {

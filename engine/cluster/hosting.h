@@ -40,7 +40,7 @@ class Hosting {
   std::shared_ptr<Shard> primary(uint32_t shard) const;
   // Serves the primary whose replica this server has, until the link ends or the map does.
   Status follow(Session& session, const Hello& hello);
-  // Everybody who waits in a shard gets this status.
+  // Ends every wait in a shard with this status.
   void stop(const Status& status);
 
  private:

@@ -212,7 +212,8 @@ struct WorkerBook {
   MemberReport report;
 };
 
-// What a replica needs besides numbers to take over: which batches are done, and who has which.
+// The state, besides numbers, that a replica needs to take over: the finished batches, and the worker of each
+// batch that is handed out.
 struct Book {
   uint64_t version = 0;
   uint64_t next_round = 1, rounds_applied = 0;

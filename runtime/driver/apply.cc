@@ -370,8 +370,8 @@ ApplyRound Apply::run_round() {
   return round;
 }
 
-// Prices have risen since the plan was approved: elastic farms go on with the nodes that they have. False:
-// they would get no others anyway.
+// Called if prices have risen since the approval. Elastic farms then keep their present nodes and get no
+// more. Returns false if the plan gave them no more nodes anyway.
 bool Apply::drop_growth(const Status& within) {
   const auto now = run_->snapshot();
   if (!now.ok() || !keep_existing_nodes(*project_, *now, request_.plan.lost)) return false;

@@ -73,7 +73,7 @@ bool keep_existing_nodes(Project& project, const Snapshot& snapshot, const std::
 // Conflict: a run works on a farm of that system, and would create its nodes again.
 Status check_farms_unsupervised(const std::vector<ElasticFarm>& farms, const std::string& system,
                                 const Snapshot& now);
-// Leaves of a plan what removes resources, with what drains them first.
+// Keeps only the actions of a plan that remove resources, and those that drain nodes first.
 void keep_removals(Plan& plan);
 
 // The ordinals that the project is compiled with.

@@ -117,8 +117,8 @@ struct Recovery {
 Result<Recovery> recover(const Run& run);
 
 RunReport apply(const Run& run, const Plan& plan);
-// Executes a destroy plan, then queries the clouds for what is left and removes what this state created,
-// unless the plan was partial. Other tagged resources stay and are listed (RunReport::unowned).
+// Executes a destroy plan, then lists the remaining resources of each cloud and removes those that this state
+// created, unless the plan was partial. Other tagged resources stay and are listed (RunReport::unowned).
 RunReport destroy(const Run& run, const Plan& plan);
 
 // What a destroy would keep (Plan::unowned). `forget`: deletes records of released resources that are gone,

@@ -32,7 +32,7 @@ class Approval {
   const Json& paused() const { return paused_; }
   // How long all nodes together have been paid for since a run began under the approval.
   double node_seconds(double now) const;
-  // What is left of the approved node-seconds; nothing: the plan did not know them.
+  // The approved node-seconds that remain; nullopt if the plan did not know them.
   std::optional<double> node_seconds_left(double now) const;
   // Oldest first. A run that was paused, killed or interrupted is not among them.
   const std::vector<FinishedRun>& finished() const { return finished_; }

@@ -26,8 +26,8 @@ Status push_state(const std::string& file, const std::string& directory, const s
 Status copy_folder(const std::string& from, const std::string& to);
 
 // Moves a state to another place with the clouds' own files and the logs, holding both locks. A killed
-// migration can be repeated. Exists: another state is there. Conflict: it has local nodes, which live in its
-// folder.
+// migration can be repeated. Exists: `to` has another state. Conflict: the state has local nodes, whose files
+// are in its folder.
 Status migrate_state(const std::string& from, const std::string& to, const std::string& name,
                      std::chrono::milliseconds lock_timeout, World& world);
 

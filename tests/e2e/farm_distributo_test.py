@@ -28,7 +28,7 @@ class Distributo(FarmCase):
         self.radlc("farm", "--free-resources", "-y")
         self.assert_nothing_left()
         self.assertEqual(self.predictions("out"), [f"./{n}.png" for n in range(10)])
-        self.radlc("farm", "-f", "-y")  # nothing is there any more
+        self.radlc("farm", "-f", "-y")  # the cluster no longer exists
 
     def test_refused(self):
         for words, said in ((["-i"], "needs --model"), ([], "name a command"), (["-a", "-f"], "no other action"),

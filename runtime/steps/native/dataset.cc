@@ -22,7 +22,7 @@ class DatasetKind : public Kind {
   bool plans_ahead() const override { return false; }
   Result<std::string> look(const Item& item) const override { return look_at_dataset(folder_of(item)); }
 
-  // The folder is correct if everything that was copied is there unchanged and equals this computer's
+  // The folder is up to date if it has every copied file unchanged, and these files equal this computer's
   // data.
   Result<Work> plan(const Item& item, const Seen& seen, const Facts& facts) const override {
     Work work;
