@@ -1,4 +1,4 @@
-// The other ends of a parameter server's links: what a worker and what the chief do with them.
+// A worker's and the chief's side of the links to parameter servers.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@
 
 namespace radl::engine::cluster {
 
-// Makes the link to server `shard`.
+// Connects to server `shard`.
 using Connector = std::function<Result<std::unique_ptr<Link>>(uint32_t shard)>;
 
 struct ClientOptions {
@@ -26,12 +26,12 @@ struct ClientOptions {
   Milliseconds start_timeout{120000};
   Numbers gradients = Numbers::Fp32;
   radl::Stop stop;
-  // With several servers: reaches those that take over from a lost one. Without it, a lost server ends the
-  // job.
+  // Connects to a server that takes over from a lost one; used with several servers. If it is empty, a lost
+  // server ends the job.
   Dial dial = {};
 };
 
-// A server that the chief has lost, or has back.
+// A server was lost, or has returned.
 struct ServerChange {
   bool lost = false;
   uint32_t index = 0;
@@ -39,7 +39,7 @@ struct ServerChange {
   double silent_seconds = 0;
 };
 
-// One training step's result, as push() takes it.
+// The result of one training step: the argument of push().
 struct StepOutcome {
   float rate = 0;
   double loss = 0;
@@ -58,30 +58,29 @@ class WorkerClient {
 
   // Weights, statistics and the first batch.
   virtual Result<Assignment> begin(std::span<float> weights, std::span<float> statistics) = 0;
-  // Hands in the step for the assignment that begin() or push() gave last; the next one, with fresh weights.
-  // finished: the job is done. Lost: a server is gone, and no other one has its shard. Otherwise the reason
-  // for which the job was ended.
+  // Sends the step of the last assignment that begin() or push() returned. Returns the next assignment, with
+  // new weights; `finished`: the job is done. Lost: a server was lost, and no other one has its shard. Any
+  // other error is the reason why the job ended.
   virtual Result<Assignment> push(const StepOutcome& step, std::span<float> weights,
                                   std::span<float> statistics) = 0;
-  // With all servers.
+  // The sum over all servers.
   virtual Traffic traffic() const = 0;
-  // Says goodbye (code Ok: there is nothing left to do).
+  // Tells the servers that this worker leaves. Code Ok: the job is done.
   virtual void leave(const Status& why) = 0;
 };
 
-// Decides which servers hold the shards, and replaces lost ones from a thread of its own. Safe to use from
-// several threads.
+// Assigns shards to servers, and replaces lost servers from a thread of its own. Thread-safe.
 class ChiefClient {
  public:
   static Result<std::unique_ptr<ChiefClient>> connect(const ClientOptions& options,
                                                       const Connector& connector);
   virtual ~ChiefClient() = default;
 
-  // Gives each server its part of what the whole model starts from. `borders` from split_layout.
+  // Sends each server its part of the initial state. `borders`: from split_layout().
   virtual Status init(const Init& whole, const Borders& borders) = 0;
   virtual Result<Report> report() = 0;
   virtual Result<TrainingState> snapshot() = 0;
-  // `averaged`: the mean of weights where the job asks for one and it has begun.
+  // `averaged`: returns the averaged weights if the job has an average and it has begun.
   virtual Status weights(std::span<float> weights, std::span<float> statistics, bool averaged = false) = 0;
   // Servers that were lost or have returned since the last call.
   virtual std::vector<ServerChange> take_changes() = 0;

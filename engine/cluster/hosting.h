@@ -1,7 +1,7 @@
-// The shards that a server holds, as their primary or replica, by the chief's maps.
+// The shards that a server holds as primary or replica, as the chief's maps assign them.
 //
-// Safe to use from several threads. A map that makes this server a primary promotes its replica; a map of a
-// later epoch ends links of replicas that belong to an earlier pair.
+// Thread-safe. A map that makes this server a primary promotes its replica. A map of a later epoch ends the
+// replica links of earlier pairs.
 #pragma once
 
 #include <condition_variable>
@@ -31,14 +31,14 @@ class Hosting {
   explicit Hosting(HostingOptions options) : options_(std::move(options)) {}
   ~Hosting() { stop(Status(Code::Cancelled, "the server ends")); }
 
-  // A shard of a run that begins; take_map() follows.
+  // Takes a shard of a new run. take_map() follows.
   Status take_init(const Init& init);
-  // Lost: it makes this server the primary of a shard of which it has no complete copy.
+  // Lost: the map makes this server the primary of a shard, but its copy is missing or incomplete.
   Status take_map(const ShardMap& map);
   ShardMap map() const;
   // The shard if this server is its primary, else null.
   std::shared_ptr<Shard> primary(uint32_t shard) const;
-  // Serves the primary whose replica this server has, until the link ends or the map does.
+  // Takes the entries of a primary into this server's replica, until the link or the map ends.
   Status follow(Session& session, const Hello& hello);
   // Ends every wait in a shard with this status.
   void stop(const Status& status);

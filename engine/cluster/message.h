@@ -194,21 +194,21 @@ struct Report {
   double loss_sum = 0;  // over steps
   uint64_t steps = 0;
   uint64_t staleness_sum = 0;  // updates between a gradient's weights and its application
-  std::string failure;         // what makes going on useless (a loss that is no number)
+  std::string failure;         // why the run cannot continue, for example a loss that is not a number
   std::vector<MemberReport> members;
   Replica replica = Replica::None;
 };
 
-// What a shard knows of one worker.
+// A shard's record of one worker.
 struct WorkerBook {
   uint32_t worker = 0;
   uint64_t incarnation = 0;
   uint64_t sequence = 0;  // of its last push in the weights
   uint64_t clock = 0;     // its steps, in step with the others (stale)
   bool asked = false, waiting = false;
-  bool assigned = false;  // `assignment` is its own and not in the weights, whether or not it has heard of it
+  bool assigned = false;  // it owns `assignment`, which is not in the weights; it may not know of it yet
   Assignment assignment;
-  std::vector<uint64_t> reserved;  // the batch that it will probably be given next, or none
+  std::vector<uint64_t> reserved;  // the batch that it will probably get next; may be empty
   MemberReport report;
 };
 
@@ -220,15 +220,15 @@ struct Book {
   bool has_squares = false;  // of round rounds_applied
   double squares = 0;
   Report sums;
-  uint64_t next = 0;           // batches below it were given out,
-  std::vector<uint64_t> free;  // of which nobody has these
+  uint64_t next = 0;           // all batches below it were handed out;
+  std::vector<uint64_t> free;  // these came back and wait for a worker
   std::vector<WorkerBook> workers;
 };
 
-// From the primary of a shard to its replica: a step of the shard, in the order in which they were taken.
+// A step of a shard, from its primary to its replica. Entries are sent in the order of the steps.
 struct Entry {
   uint64_t number = 0;
-  bool complete = false;  // from here on the primary answers nobody before the replica has the same
+  bool complete = false;  // the primary now answers only what the replica has, too
   bool applies = false;   // the numbers are a gradient for the optimizer, the statistics are the new ones
   float rate = 0, scale = 1;
   uint64_t newest = 0;  // the last of the batches in it
@@ -239,12 +239,12 @@ struct Entry {
   std::string_view statistics;  // packed fp32
 };
 
-// The replica has all entries up to this one.
+// Acknowledges all entries up to this one.
 struct Copied {
   uint64_t number = 0;
 };
 
-// What one member of a ring did since the last exchange; each member gets everybody's.
+// The work of one ring member since the last exchange. Each member gets the notes of all.
 struct RingNote {
   uint32_t rank = 0;
   uint32_t steps = 0, correct = 0, images = 0;

@@ -19,13 +19,13 @@ struct ReplicatorOptions {
   std::function<Result<std::unique_ptr<Link>>(Milliseconds patience)> connect;  // to the replica
 };
 
-// Begins at once. A replica that was complete and is lost is left to the chief (Shard::report()); any other
-// one is tried again.
+// Starts copying immediately. If a complete replica is lost, it stops and leaves the decision to the chief
+// (Shard::report()). After any other failure it copies again.
 class Replicator {
  public:
   static std::unique_ptr<Replicator> start(std::shared_ptr<Shard> shard, ReplicatorOptions options);
   virtual ~Replicator() = default;  // ends the copy, and waits for its threads
-  virtual void stop() = 0;          // without waiting
+  virtual void stop() = 0;          // returns immediately
 };
 
 }  // namespace radl::engine::cluster

@@ -1,22 +1,22 @@
 // One server's part of the model: weights, optimizer state, and the rules by which workers' gradients change
 // them.
 //
-// No I/O: the server's threads call it, one per member. A call that must wait (a barrier, a worker too far
-// ahead, no batch left while others still compute) returns when it may go on, when its member is gone, or
-// after stop().
+// No I/O. The server calls it from one thread per member. A call waits at a barrier, for a worker that is too
+// far ahead, or while others compute the last batches. It returns when the wait is over, when its member is
+// lost, or after stop().
 //
-//   async   every gradient is applied when it comes.
+//   async   applies every gradient on arrival.
 //   sync    a round: each participant pushes once, the mean over their images is applied once, at the
 //           learning rate of the round's first batch. Parts are summed in the order of the workers' numbers,
-//           so that the same seed gives the same bits. A lost participant is left out; the round goes on.
-//           Where several servers clip, a round is first summed up, and applied when a worker has brought the
-//           norm of all servers' parts. If all who could bring it are lost, its batches are given out again.
+//           so that the same seed gives the same bits. The round continues without lost participants.
+//           If several servers clip, a round is first summed, then applied once a worker has sent the norm of
+//           all servers' parts. If no worker is left that could send it, its batches are handed out again.
 //   stale   as async, but a worker that is more than `staleness` steps ahead of the slowest waits (SSP, Ho et
 //           al. 2013).
 //
-// A shard is a primary, or follows one as its replica: it takes the primary's entries, and can take its place
-// at any time (promote()). A primary records entries from begin_copy() on. Nobody may hear of a step of the
-// primary that its complete replica does not have: wait_copied() before each answer.
+// A shard is a primary or a replica. A replica applies the entries of its primary, and can replace it at any
+// time (promote()). A primary records entries from begin_copy() on. Before each answer, it calls
+// wait_copied(): no answer may report a step that the complete replica does not have.
 #pragma once
 
 #include <chrono>
@@ -41,9 +41,9 @@ enum class Mode { Async, Sync, Stale };
 struct ShardOptions {
   Mode mode = Mode::Async;
   int staleness = 0;
-  size_t expected_workers = 1;      // sync: the first round waits for so many,
-  Milliseconds gather{10000};       // but no longer than this after the first
-  Numbers weights = Numbers::Fp32;  // how they travel to workers
+  size_t expected_workers = 1;      // sync: number of workers that the first round waits for,
+  Milliseconds gather{10000};       // but at most this long after the first one
+  Numbers weights = Numbers::Fp32;  // their encoding in messages to workers
   int threads = 1;
 };
 
@@ -51,50 +51,53 @@ class Shard {
  public:
   static Result<std::unique_ptr<Shard>> make(const Init& init, const ShardOptions& options);
 
-  // A worker is here; what it held before (an earlier incarnation) is taken back. Returns its pass, which
-  // dies with leave() or with the next join() of the same number: calls with a dead pass give Lost. After
-  // promote() a worker of the lost primary keeps what it held.
-  // `incarnation`: random, the same at all servers; rounds name their participants by it.
+  // Admits a worker. Batches of an earlier incarnation are handed out again; after promote(), a worker of the
+  // lost primary keeps its own. Returns the worker's pass, which leave() and the next join() of the same
+  // number invalidate: calls with an invalid pass return Lost.
+  // `incarnation`: a random number, the same for all servers, by which rounds identify their participants.
   uint64_t join(uint32_t worker, uint64_t incarnation);
   // state: 1 left on purpose, 2 lost.
   void leave(uint32_t worker, uint64_t pass, uint8_t state, double silent, const std::string& text);
 
-  // Applies a gradient, or hands it to its round and waits until that is applied, or summed up: then it gives
-  // the squared norm of this server's part of the mean, and the worker must call norm() before next().
+  // Applies a gradient, or adds it to its round and waits until that is applied or summed. If it was summed,
+  // returns the squared norm of this server's part of the mean, and the worker must call norm() before
+  // next().
   Result<std::optional<double>> push(uint32_t worker, uint64_t pass, const Push& push);
-  // The squared norm of all servers' parts of a round: applies the round, unless another worker was faster.
+  // Takes the squared norm of all servers' parts of a round and applies the round, unless it is applied
+  // already.
   Status norm(uint32_t worker, uint64_t pass, const Norm& norm);
-  // Waits for work. Only shard 0 gives any.
+  // Waits for an assignment. Only shard 0 hands out batches.
   Result<Assignment> next(uint32_t worker, uint64_t pass);
-  // Weights and statistics as they are now, with `assignment`. `averaged`: the mean of weights, if there is
-  // one.
-  // Returns the number of the last entry that is in them.
+  // Encodes `assignment` with the current weights and statistics. `averaged`: the averaged weights, if the
+  // job has them. Returns the number of the last entry that they include.
   uint64_t read(const Assignment& assignment, Numbers encoding, Message& out, bool averaged = false);
 
   TrainingState snapshot();
   Report report();
-  // Wakes everybody who waits; they get this status.
+  // Ends all waits with this status.
   void stop(Status status);
   bool finished();
 
-  // Begins to record for a new replica, in place of any former one: returns what it starts from, the message
-  // Init. `copy` is the name of the recording in the calls below, which are void once it has ended.
+  // Starts a recording for a new replica and ends any earlier one. Returns the Init message with which the
+  // replica starts. `copy` identifies the recording below; calls for an ended one do nothing.
   Message begin_copy(uint64_t& copy);
-  // The next entry for the replica, and the time to wait for one; Timeout if there is none. Cancelled: the
-  // recording has ended.
+  // Waits at most `patience` for the next entry. Timeout: no entry came. Cancelled: the recording has
+  // ended.
   Status next_entry(uint64_t copy, Milliseconds patience, Message& out);
   void copied(uint64_t copy, uint64_t number);
-  // The replica is lost. If it was complete, wait_copied() waits until begin_copy() or without_replica().
+  // Reports the loss of the replica. If it was complete, wait_copied() then waits for begin_copy() or
+  // without_replica().
   void end_copy(uint64_t copy);
-  // The chief knows that this shard has no replica.
+  // Continues without a replica, as the chief has decided.
   void without_replica();
-  // Until the complete replica has the entry. Lost: `pass` is dead.
+  // Waits until the complete replica has the entry. Lost: `pass` is invalid.
   Status wait_copied(uint32_t worker, uint64_t pass, uint64_t number);
 
-  // The replica's half. Corrupt: the entry does not fit, or its digest shows that the weights differ. Lost:
-  // it has been promoted.
+  // Applies an entry to this replica. Corrupt: the entry does not fit, or its digest shows that the weights
+  // differ. Lost: this shard was promoted.
   Status follow(const Entry& entry);
-  // Takes the place of the lost primary; its workers have options.gather to come. False: it is not complete.
+  // Replaces the lost primary and waits up to options.gather for its workers. Returns false if this replica
+  // is not complete.
   bool promote();
 
   Numbers weights_encoding() const { return options_.weights; }
@@ -104,9 +107,9 @@ class Shard {
   struct Member {
     uint64_t pass = 0, incarnation = 0;
     bool present = false, waiting = false, asked = false, assigned = false;
-    bool awaited = false;   // it was a worker of the lost primary, and has not come yet
-    bool resumed = false;   // it has come, and may not know its assignment
-    bool holds = false;     // the assignment is its own, and not in the weights
+    bool awaited = false;   // a worker of the lost primary that has not joined yet
+    bool resumed = false;   // it has joined, and may not know its assignment
+    bool holds = false;     // it owns the assignment, which is not in the weights
     uint64_t clock = 0;     // steps in step with the others (stale)
     uint64_t sequence = 0;  // of its last push in the weights
     Assignment assignment;  // when assigned, or held
@@ -165,7 +168,8 @@ class Shard {
   bool has_unapplied(uint32_t worker, uint64_t incarnation) const;
   std::optional<double> norm_of_applied() const;
 
-  static constexpr Milliseconds kSlice{100};  // between two looks at whether a member that waits is still one
+  static constexpr Milliseconds kSlice{
+      100};  // between checks whether a waiting member still belongs to the job
 
   ShardOptions options_;
   Welcome welcome_;
@@ -177,10 +181,10 @@ class Shard {
   Tickets tickets_;
   std::map<uint32_t, Member> members_;
   std::map<uint64_t, Round> rounds_;
-  std::vector<Part> spare_;  // whose buffers are used again
-  double clip_ = 0;          // where the optimizer does not
+  std::vector<Part> spare_;  // buffers for reuse
+  double clip_ = 0;          // used if the optimizer does not clip
   uint64_t version_ = 0, next_pass_ = 1, next_round_ = 1, rounds_applied_ = 0;
-  // Of replication. No entry is recorded with `replica_` None or Lost.
+  // Replication. The primary records nothing while `replica_` is None or Lost.
   static constexpr size_t kMostRecorded = 64;  // entries that wait while a copy is made
   static constexpr uint64_t kDigestEvery = 32;
   OptimizerPlan plan_;
@@ -192,18 +196,18 @@ class Shard {
   Book followed_;
   std::optional<Clock::time_point> missing_until_;
 
-  std::optional<double> closed_squares_;  // of round rounds_applied_: who wakes late hears it as well
+  std::optional<double> closed_squares_;  // of round rounds_applied_, for members that wake late
   std::optional<Clock::time_point> gather_until_;
   Report sums_;
   Status stopped_;
 };
 
-// The shards' parts of a flat layout, [first, end) each: contiguous, equal to some numbers, none empty. With
-// `whole`, for an optimizer that takes a tensor as a whole, on the borders of tensors and as equal as these
-// allow. Invalid when there are more shards than numbers, or tensors.
+// The shards' parts of a flat layout, each [first, end): contiguous, not empty, and of equal size to within a
+// few numbers. With `whole`, for an optimizer that needs whole tensors, parts end where tensors end and are
+// as equal as that allows. Invalid if there are more shards than numbers or tensors.
 using Borders = std::vector<std::pair<uint64_t, uint64_t>>;
 Result<Borders> split_layout(const std::vector<ParameterInfo>& layout, size_t shards, bool whole = false);
-// What server `shard` starts from, of what the whole model does.
+// The part of the whole model's initial state with which server `shard` starts.
 Result<Init> part_of(const Init& whole, uint32_t shard, const Borders& borders);
 
 }  // namespace radl::engine::cluster

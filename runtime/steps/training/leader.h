@@ -1,5 +1,4 @@
-// Which task of a training has the chief's duties, by what the tasks say in their progress lines. Safe to use
-// from several threads.
+// Learns from the progress lines of a training which of its tasks has the chief's duties. Thread-safe.
 #pragma once
 
 #include <mutex>
@@ -10,20 +9,21 @@ namespace radl::training {
 
 class Leader {
  public:
-  // `layout` outlives it. `first`: the index in its tasks of the chief with which it begins.
+  // `layout` must outlive this. `first`: index of the first chief in the tasks of `layout`.
   Leader(const Layout& layout, size_t first) : layout_(layout), task_(first) {}
 
-  // A progress line. True: another task leads now. Lines of several tasks may come in any order: the one that
-  // leads from the latest batch on counts, and one that has finished the run counts for good.
+  // Takes a progress line. Returns true if another task now leads. Lines of several tasks may come in any
+  // order: the task that leads from the latest batch on wins, and a task that has finished the run stays the
+  // leader.
   bool take(const Json& news);
   size_t task() const;
-  bool finished() const;  // it has said so: the model is written
+  bool finished() const;  // true once it has reported that the model is written
 
  private:
   const Layout& layout_;
   mutable std::mutex mutex_;
   size_t task_;
-  double since_ = 0;  // batches that were done when it began to lead
+  double since_ = 0;  // number of finished batches when it became the leader
   bool finished_ = false;
 };
 

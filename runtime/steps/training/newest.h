@@ -1,4 +1,4 @@
-// Which node of a training holds its newest checkpoint.
+// Finds the node of a training that has its newest checkpoint.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace radl::training {
 
-// By the names of the files; nullopt if no node that can be reached has one.
+// Compares the names of the files. nullopt: no reachable node has a checkpoint.
 std::optional<size_t> newest_checkpoint(const std::vector<std::unique_ptr<jobs::Member>>& members);
 
 }  // namespace radl::training
