@@ -204,8 +204,7 @@ class Worker : public WorkerClient {
     for (Part& part : parts_) {
       if (!part.session || part.session->health().ok()) continue;
       while (part.session->receive(message_, Milliseconds(0)).ok()) {
-        if (message_.type == MessageType::Refuse || message_.type == MessageType::Stop)
-          return ended_by(message_, part.session->name());
+        if (was_told()) return ended_by(message_, part.session->name());
       }
     }
     return {};
@@ -283,6 +282,7 @@ class Worker : public WorkerClient {
   }
 
   Result<Assignment> collect(std::span<float> weights, std::span<float> statistics) {
+    Assignment next;  // hear() may have to repeat the push of the current one
     for (uint32_t s = 0; s < parts_.size(); ++s) {
       Part& part = parts_[s];
       Update update;
@@ -298,9 +298,9 @@ class Worker : public WorkerClient {
       if (update.statistics.size() != statistics.size_bytes())
         return Status(Code::Corrupt, part.session->name() + ": sent another number of statistics");
       unpack_numbers(Numbers::Fp32, update.statistics.data(), statistics);
-      next_ = update.assignment;
+      next = update.assignment;
     }
-    assignment_ = next_;
+    assignment_ = std::move(next);
     return assignment_;
   }
 
@@ -313,7 +313,7 @@ class Worker : public WorkerClient {
   const StepOutcome* step_ = nullptr;  // of the exchange under way; null: it only asks for weights
   double own_norm_ = 0;
   std::optional<Norm> norm_;  // of the round, once it is known
-  Assignment assignment_, next_;
+  Assignment assignment_;
   Message message_;
 };
 

@@ -22,6 +22,14 @@ Status ended_by(const Message& message, const std::string& name) {
   return {static_cast<Code>(code), text};
 }
 
+Message refusal(const Status& why) { return encode(Refuse{static_cast<uint8_t>(why.code()), why.message()}); }
+
+void send_last(Session& session, const Message& message) {
+  (void)session.send(message);
+  Message rest;
+  (void)session.receive(rest, Milliseconds(500));
+}
+
 // The next message, which must be of this type; a Stop or Refuse in its place is what it says.
 Status expect(Session& session, MessageType type, Message& message, const radl::Stop& stop) {
   if (Status got = session.receive(message, stop); !got.ok()) return got;

@@ -49,8 +49,9 @@ Status Hosting::take_place(uint32_t shard, const Place& old, const Place& place,
   Held& held = held_[shard];
   const bool same = old == place;
   if (place.primary != self) {
-    if (held.primary != nullptr && !(same && place.replica == self)) held.primary->close();
-    if (!(same && place.replica == self)) ended.push_back(std::exchange(held, {}));
+    if (same && place.replica == self) return {};
+    if (held.primary != nullptr) held.primary->close();
+    ended.push_back(std::exchange(held, {}));
     return {};
   }
   if (!held.leads) {

@@ -66,9 +66,7 @@ void LinkedParty::greet(std::unique_ptr<Link> link) {
   if (!why.empty()) {
     if (options_.refused) options_.refused(1, session->name() + " " + why);
     if (!got.ok()) return;
-    (void)session->send(encode(Refuse{static_cast<uint8_t>(Code::Invalid), why}));
-    (void)session->receive(message, Milliseconds(500));  // lets it read before the link closes
-    return;
+    return send_last(*session, refusal(invalid(why)));
   }
   if (hello.epoch == kQuestion || (hello.epoch == 0 && !leads())) return tell_view(*session);
   if (!session->send(Message{MessageType::Ready, {}}).ok()) return;
@@ -83,9 +81,7 @@ void LinkedParty::tell_view(Session& session) {
   std::unique_lock lock(mutex_);
   const Message answer = encode(attendance_.view(), chief_lost_ ? MessageType::Freeze : MessageType::View);
   lock.unlock();
-  (void)session.send(answer);
-  Message none;
-  (void)session.receive(none, Milliseconds(500));  // lets it read before the link closes
+  send_last(session, answer);
 }
 
 void LinkedParty::serve(std::shared_ptr<Session> session, const Seat& seat) {

@@ -6,6 +6,7 @@
 #include <list>
 #include <thread>
 
+#include "engine/cluster/expect.h"
 #include "engine/cluster/hosting.h"
 #include "engine/cluster/lost.h"
 #include "engine/cluster/session.h"
@@ -183,17 +184,14 @@ class Server : public ParameterServer {
 
   void refuse(Session& session, const Status& why) {
     event({.kind = "peer_refused", .peer = session.name(), .text = why.message()});
-    (void)session.send(encode(Refuse{static_cast<uint8_t>(why.code()), why.message()}));
-    Message rest;
-    (void)session.receive(rest, Milliseconds(500));  // lets it read before the link closes
+    send_last(session, refusal(why));
   }
 
   void serve_chief(const std::shared_ptr<Session>& session, const std::shared_ptr<Lost>& lost) {
     {
       std::lock_guard lock(mutex_);
       if (chief_) {
-        (void)session->send(
-            encode(Refuse{static_cast<uint8_t>(Code::Conflict), "the job has a chief already"}));
+        (void)session->send(refusal(Status(Code::Conflict, "the job has a chief already")));
         return;
       }
       chief_ = session;
@@ -258,7 +256,7 @@ class Server : public ParameterServer {
   // To the chief: done, or why not.
   static Status answer(Session& session, const Status& done) {
     if (done.ok()) return session.send(Message{MessageType::Ready, {}});
-    (void)session.send(encode(Refuse{static_cast<uint8_t>(done.code()), done.message()}));
+    (void)session.send(refusal(done));
     return done;
   }
 
@@ -279,12 +277,7 @@ class Server : public ParameterServer {
                     const Hello& hello) {
     Result<std::shared_ptr<Shard>> shard = wait_for_shard(*session, hello.shard);
     if (!shard) return refuse(*session, shard.status());
-    if (!*shard) {
-      (void)session->send(encode(hosting_.map()));
-      Message rest;
-      (void)session->receive(rest, Milliseconds(500));  // lets it read before the link closes
-      return;
-    }
+    if (!*shard) return send_last(*session, encode(hosting_.map()));
     Welcome welcome = (*shard)->welcome();
     welcome.map = hosting_.map();
     if (hello.parameters != welcome.parameters) {
@@ -360,9 +353,8 @@ class Server : public ParameterServer {
     // Who serves may notice the end before the call that `lost` makes: both tell the same.
     shard.leave(index, pass, left ? 1 : 2, left ? 0 : session.silent_seconds(), ended.message());
     event({left ? "peer_left" : "peer_lost", peer, ended.message(), 0});
-    if (!left && session.health().ok()) {  // it sent what it must not: tell it before the link closes
-      (void)session.send(encode(Refuse{static_cast<uint8_t>(ended.code()), ended.message()}));
-    }
+    if (!left && session.health().ok())  // it sent what it must not: tell it before the link closes
+      (void)session.send(refusal(ended));
   }
 
   ServerOptions options_;
