@@ -92,12 +92,21 @@ void Shard::leave(uint32_t worker, uint64_t pass, uint8_t state, double silent, 
   std::lock_guard lock(mutex_);
   auto found = members_.find(worker);
   if (found == members_.end() || found->second.pass != pass || !found->second.present) return;
-  Member& member = found->second;
+  found->second.report.seconds_silent = silent;
+  drop(worker, found->second, state, text);
+  go_on();
+}
+
+// go_on() follows.
+void Shard::drop(uint32_t worker, Member& member, uint8_t state, const std::string& text) {
   member.present = member.waiting = member.asked = member.assigned = member.holds = member.awaited = false;
   member.report.state = state;
-  member.report.seconds_silent = silent;
   member.report.text = text;
   tickets_.give_back(worker);
+}
+
+// Without those who were dropped.
+void Shard::go_on() {
   close_rounds();
   form_round();
   changed_.notify_all();

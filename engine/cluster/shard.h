@@ -135,6 +135,8 @@ class Shard {
 
   Shard(const Init& init, const ShardOptions& options);
   Trainee trainee() { return {weights_, statistics_, *optimizer_, average_}; }
+  void drop(uint32_t worker, Member& member, uint8_t state, const std::string& text);
+  void go_on();
   Status check(uint32_t worker, uint64_t pass) const;
   Status check_push(const Push& push) const;
   Part unpack(const Push& push);
@@ -191,7 +193,7 @@ class Shard {
   AverageConfig average_config_;
   Replica replica_ = Replica::None;
   uint64_t copy_ = 0, number_ = 0, copied_ = 0, copy_begin_ = 0;
-  std::deque<std::pair<uint64_t, Message>> recorded_;
+  std::deque<Message> recorded_;  // entries that the replica has not got yet
   bool complete_ = false, promoted_ = false;
   Book followed_;
   std::optional<Clock::time_point> missing_until_;

@@ -48,7 +48,7 @@ Book Shard::book() const {
            .assigned = member.present && (member.holds || member.assigned),
            .assignment = member.assignment,
            .report = member.report};
-    if (const std::optional<uint64_t> next = tickets_.reserved(worker)) one.reserved = {*next};
+    if (const std::optional<uint64_t> next = tickets_.reserved_for(worker)) one.reserved = {*next};
     if (one.assigned) open.erase(member.assignment.ticket);
     if (!has_unapplied(worker, member.incarnation)) continue;
     --one.clock;
@@ -126,9 +126,8 @@ void Shard::record(Entry entry, size_t count) {
   if (replica_ != Replica::Copying && replica_ != Replica::Complete) return;
   entry.book = book();
   if (entry.applies && version_ % kDigestEvery == 0) entry.digest = digest_of(weights_);
-  recorded_.emplace_back(entry.number, Message());
   encode(entry, count, entry.applies ? std::span<const float>(statistics_) : std::span<const float>(),
-         recorded_.back().second);
+         recorded_.emplace_back());
   changed_.notify_all();
 }
 
@@ -139,7 +138,7 @@ Status Shard::next_entry(uint64_t copy, Milliseconds patience, Message& out) {
   const bool some = ready() || (patience.count() > 0 && changed_.wait_for(lock, patience, ready));
   if (over()) return {Code::Cancelled, "the copy has ended"};
   if (!some) return {Code::Timeout, "no entry"};
-  out = std::move(recorded_.front().second);
+  out = std::move(recorded_.front());
   recorded_.pop_front();
   changed_.notify_all();
   return {};
@@ -222,14 +221,9 @@ void Shard::drop_missing() {
   missing_until_.reset();
   for (auto& [worker, member] : members_) {
     if (!member.awaited) continue;
-    member.present = member.waiting = member.asked = member.assigned = member.holds = member.awaited = false;
-    member.report.state = 2;
-    member.report.text = "did not come to the new primary";
-    tickets_.give_back(worker);
+    drop(worker, member, 2, "did not come to the new primary");
   }
-  close_rounds();
-  form_round();
-  changed_.notify_all();
+  go_on();
 }
 
 }  // namespace radl::engine::cluster

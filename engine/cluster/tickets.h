@@ -47,7 +47,7 @@ class Tickets {
   uint64_t next() const { return next_; }
   // and these of them are not done.
   std::set<uint64_t> open() const;
-  std::optional<uint64_t> reserved(uint32_t worker) const { return reserved_for(worker); }
+  std::optional<uint64_t> reserved_for(uint32_t worker) const;  // unless another took it
   // In another copy of these tickets: the open ones are `free`, but for those that give() gives to a worker.
   void restore(uint64_t next, std::span<const uint64_t> free);
   void give(uint32_t worker, uint64_t ticket);
@@ -55,7 +55,6 @@ class Tickets {
 
  private:
   bool is_reserved(uint64_t ticket) const;
-  std::optional<uint64_t> reserved_for(uint32_t worker) const;  // unless another took it
   std::optional<uint64_t> lowest_free(bool unreserved) const;
   std::optional<uint64_t> never_given();  // the next one, which is in free_ then
 
