@@ -88,5 +88,4 @@ class ApiCase(PageCase):
 
     def as_user(self, user, scope):
         """Headers of a request with a new token of the user."""
-        token = self.radlc("serve", "token", "add", "--user", user, "--scope", scope, "--folder", self.folder / "service").strip()
-        return {"Authorization": f"Bearer {token}"}
+        return {"Authorization": f"Bearer {self.issue(user, scope)}"}

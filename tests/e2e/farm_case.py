@@ -29,10 +29,15 @@ echo "$1" > "$RADL_RESULTS/model/weights"
 """
 
 
-def write_model_and_images(folder):
-    """A small trained model in `model`, and ten images in `photos`."""
+def write_model(folder):
+    """A small trained model in `model`."""
     subprocess.run([RADL_TRAIN, "train", "--model", "lenet", "--data", SUBSET, "--epochs", "1", "--batch-size", "50", "-q", "-o", "model"],
                    cwd=folder, check=True, capture_output=True)
+
+
+def write_model_and_images(folder):
+    """A small trained model in `model`, and ten images in `photos`."""
+    write_model(folder)
     (folder / "photos").mkdir()
     for n in range(10):
         (folder / "photos" / f"{n}.png").write_bytes(test_image(n)[1])

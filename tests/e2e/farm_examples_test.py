@@ -5,8 +5,7 @@ import subprocess
 import sys
 import unittest
 
-from engine_case import RADL_TRAIN, SUBSET
-from farm_case import FarmCase
+from farm_case import FarmCase, write_model
 from radl_case import SOURCE
 
 
@@ -48,8 +47,7 @@ class FarmExamples(FarmCase):
     def test_inference(self):
         folder = self.example("inference.radl")
         subprocess.run([sys.executable, SOURCE / "examples/own-images/make_images.py", "images"], cwd=self.folder, check=True, capture_output=True)
-        subprocess.run([RADL_TRAIN, "train", "--model", "lenet", "--data", SUBSET, "--epochs", "1", "--batch-size", "50", "-q", "-o", "model"],
-                       cwd=self.folder, check=True, capture_output=True)
+        write_model(self.folder)
         inputs = ("--input", f"images={self.folder}/images", "--input", f"model={self.folder}/model")
         self.radlc("apply", "--auto-approve", self.file, *inputs)
         lines = [json.loads(line) for line in (folder / "score-results" / "predictions.jsonl").read_text().splitlines()]

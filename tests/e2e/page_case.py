@@ -97,5 +97,10 @@ class PageCase(RadlCase):
         self.assertEqual(status, 201, made)
         return made["id"]
 
+    def upload(self, infrastructure, path, text):
+        """A file of its program."""
+        status, done, _ = self.ask("PUT", f"/infrastructures/{infrastructure}/files/{path}?offset=0&total={len(text)}", text)
+        self.assertEqual(status, 201, done)
+
     def metrics(self, run, kind):
         return [e["data"] for e in self.get(f"/runs/{run}/events")["events"] if e["event"] == "metric" and e["data"]["event"] == kind]

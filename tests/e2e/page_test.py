@@ -11,6 +11,7 @@ import tarfile
 import unittest
 
 import browser
+import torch_stand_in
 from engine_case import test_image
 from farm_case import SEARCH, TRIAL
 from page_case import BUILD, PAGE, PageCase
@@ -19,10 +20,6 @@ from page_case import BUILD, PAGE, PageCase
 PICTURES = os.environ.get("RADL_SCREENSHOTS")
 
 # Stands for torchrun, which would need a gigabyte of packages: runs the program once.
-LAUNCHER = """import runpy, sys
-main = next(word for word in sys.argv[1:] if not word.startswith("--"))
-runpy.run_path(main, run_name="__main__")
-"""
 SCRIPT = """import os, pathlib
 for loss in (1.0, 0.5, 0.25):
     print(f"epoch done, loss={loss}, constructor=1", flush=True)
@@ -190,7 +187,7 @@ class Page(PageCase):
         self.assertEqual(w.problems, [])
 
     def test_two_users_at_once_see_what_is_theirs(self):
-        link = self.radlc("serve", "token", "add", "--user", "ana", "--scope", "apply", "--folder", self.folder / "service", "--open").split()[-1]
+        link = self.issue("ana", "apply", "--open").split()[-1]
         other = self.open_window("ana", link)
         other.wait("document.querySelector('.foot span') && document.querySelector('.foot span').innerText.startsWith('ana')")
         mine = self.start_training("logistic", 40)
@@ -214,8 +211,8 @@ class Page(PageCase):
         w.choose_file("input[name=script]", self.write("train.py", SCRIPT))
         w.wait("JSON.parse(sessionStorage.getItem('radlc-train')).script === 'train.py'")
         draft = w.js("JSON.parse(sessionStorage.getItem('radlc-train')).draft")
-        for path, text in (("torch/__init__.py", ""), ("torch/distributed/__init__.py", ""), ("torch/distributed/run.py", LAUNCHER)):
-            self.assertEqual(self.ask("PUT", f"/infrastructures/{draft}/files/{path}?offset=0&total={len(text)}", text)[0], 201)
+        for path, text in torch_stand_in.FILES.items():
+            self.upload(draft, path, text)
         self.go("train/4")
         w.click("#start")
         w.click("#confirm")
@@ -252,7 +249,7 @@ class Page(PageCase):
     def test_a_search_and_its_best_model(self):
         w = self.window
         one = self.create("hpo")
-        self.ask("PUT", f"/infrastructures/{one}/files/trial.sh?offset=0&total={len(TRIAL)}", TRIAL)
+        self.upload(one, "trial.sh", TRIAL)
         self.run_plan(infrastructure=one, program=SEARCH)
         self.go("farms")
         w.click("tbody a")
@@ -346,7 +343,7 @@ class Page(PageCase):
     def two_of_each(self):
         """A run of a training, and the address of a farm."""
         training, search = self.create("shown"), self.create("hpo")
-        self.ask("PUT", f"/infrastructures/{search}/files/trial.sh?offset=0&total={len(TRIAL)}", TRIAL)
+        self.upload(search, "trial.sh", TRIAL)
         runs = [self.start_plan(infrastructure=training, program=PROGRAM.replace("EPOCHS", "1")), self.start_plan(infrastructure=search, program=SEARCH)]
         for run in runs:
             self.assertEqual(self.end_of(run)["state"], "done")

@@ -104,6 +104,10 @@ class RadlCase(unittest.TestCase):
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                 start_new_session=True, **options)
 
+    def issue(self, user, scope, *options):
+        """A new token of the user, of the service in the folder `service`."""
+        return self.radlc("serve", "token", "add", "--folder", self.folder / "service", "--user", user, "--scope", scope, *options).strip()
+
     def radlc(self, *arguments, code=0, timeout=180):
         """Runs radlc to its end; fails with its whole output unless the exit status is `code` (None: any)."""
         process = self.start(*arguments)

@@ -151,11 +151,10 @@ class Api(ApiCase):
     def test_a_user_sees_nothing_of_others_and_does_what_the_scope_allows(self):
         one = self.create()
         plan = self.plan(infrastructure=one, program=NODE)["id"]
-        token = lambda scope: self.radlc("serve", "token", "add", "--user", "ben", "--scope", scope, "--folder", self.folder / "service").strip()
-        self.token = apply = token("apply")
+        self.token = apply = self.issue("ben", "apply")
         its = self.create("of-ben")
         first = self.plan(infrastructure=its, program=NODE)["id"]
-        self.token = token("plan")
+        self.token = self.issue("ben", "plan")
         self.assertEqual(self.get("/me"), {"user": "ben", "scope": "plan"})
         for method, path in (("GET", f"/infrastructures/{one}"), ("GET", f"/plans/{plan}"), ("GET", f"/infrastructures/{one}/program"),
                              ("GET", f"/infrastructures/{one}/results"), ("GET", f"/infrastructures/{one}/files")):
@@ -182,11 +181,11 @@ class Api(ApiCase):
         self.assertEqual(len(self.get("/costs")["runs"]), 1)
         ran = self.get("/infrastructures")["infrastructures"][0]["id"]
         self.run_plan(infrastructure=ran, command="destroy")
-        self.token = token("plan")
+        self.token = self.issue("ben", "plan")
         self.assertEqual(self.ask("DELETE", f"/infrastructures/{ran}")[0], 403)  # it is not a draft
         self.token = (self.folder / "service/token").read_text().strip()
         self.assertFalse((self.folder / "data/radlc/runs.jsonl").exists())
-        self.token = token("read")
+        self.token = self.issue("ben", "read")
         self.assertEqual(self.ask("POST", "/infrastructures", {"name": "x"})[0], 403)
         self.assertEqual(self.ask("GET", f"/plans/{plan}")[0], 200)
         self.token = (self.folder / "service/token").read_text().strip()

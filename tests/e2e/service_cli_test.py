@@ -66,7 +66,7 @@ class ServiceCliTest(ServiceCliCase):
         self.assertEqual(self.named("one")[0]["state"], "destroyed")
 
     def test_a_plan_with_the_scope_plan_leaves_no_draft(self):
-        (self.folder / "plans").write_text(self.radlc("serve", "token", "add", "--user", "ana", "--scope", "plan", "--folder", self.folder / "service"))
+        (self.folder / "plans").write_text(self.issue("ana", "plan"))
         self.radlc("login", self.host, "--token-file", self.folder / "plans")
         self.file.write_text("network lan ()\n")
         self.on_service("plan", self.file)

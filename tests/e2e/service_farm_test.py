@@ -16,7 +16,7 @@ class Farms(ApiCase):
     def test_a_search_from_its_trials_to_its_best_model(self):
         self.assertEqual(self.get("/farms"), {"farms": []})
         one = self.create("search")
-        self.ask("PUT", f"/infrastructures/{one}/files/trial.sh?offset=0&total={len(TRIAL)}", TRIAL)
+        self.upload(one, "trial.sh", TRIAL)
         self.run_plan(infrastructure=one, program=SEARCH)
         (row,) = self.get(f"/farms?infrastructure={one}")["farms"]
         self.assertEqual((row["farm"], row["metric"], row["goal"], row["trials"], row["over"]), ("hpo", "loss", "min", 6, True))

@@ -1,4 +1,5 @@
 """`radlc serve` under load: a thousand event streams, many runs at once, many infrastructures."""
+import contextlib
 import json
 import os
 import pathlib
@@ -72,11 +73,13 @@ class ServiceLoadTest(PageCase):
         lines = pathlib.Path(f"/proc/{self.server.pid}/status").read_text().splitlines()
         return int(next(line for line in lines if line.startswith(name + ":")).split()[1])
 
-    def held_run(self, name="cluster"):
-        """A run whose step waits for release()."""
-        run = self.start_plan(infrastructure=self.create(name), program=HELD)
-        self.wait_until(lambda: any(e["event"] == "action_started" and "told" in e["id"] for e in self.get(f"/runs/{run}/events")["events"]), 120,
-                        lambda: str(self.get(f"/runs/{run}/events")["events"][-5:]))
+    def is_held(self, run):
+        """Whether its step waits for release()."""
+        return any(e["event"] == "action_started" and "told" in e["id"] for e in self.get(f"/runs/{run}/events")["events"])
+
+    def held_run(self):
+        run = self.start_plan(infrastructure=self.create(), program=HELD)
+        self.wait_until(lambda: self.is_held(run), 120, lambda: str(self.get(f"/runs/{run}/events")["events"][-5:]))
         return run
 
     def release(self):
@@ -132,13 +135,14 @@ class ServiceLoadTest(PageCase):
         """50 with RADL_LONG_TESTS=1: each has a node."""
         count = 50 if os.environ.get("RADL_LONG_TESTS") else 6
         runs = [self.start_plan(infrastructure=self.create(f"cluster{i}"), program=HELD) for i in range(count)]
-        started = lambda run: any(e["event"] == "action_started" and "told" in e["id"] for e in self.get(f"/runs/{run}/events")["events"])
-        self.wait_until(lambda: all(started(run) for run in runs), 170)
+        self.wait_until(lambda: all(map(self.is_held, runs)), 170)
         self.assertEqual({self.get(f"/runs/{run}")["state"] for run in runs}, {"running"})
         self.release()
         self.assertEqual({self.end_of(run)["state"] for run in runs}, {"done"})
 
-    def test_a_thousand_infrastructures_are_listed(self):
+    @contextlib.contextmanager
+    def many_infrastructures(self):
+        """A service that has STREAMS infrastructures; it is killed afterwards, and all but one are removed."""
         one = self.create()
         self.run_plan(infrastructure=one, program="radl 2\noutput a (value = 1)\n")
         self.stop_server()
@@ -149,12 +153,16 @@ class ServiceLoadTest(PageCase):
             (folder / "about.json").write_text(about)
         self.serve(self.port)
         try:
-            listed = self.get("/infrastructures")["infrastructures"]
-            refused = self.ask("POST", "/infrastructures", {"name": "one-more"})[0]
+            yield
         finally:  # without a clean-up of each
             self.server.kill()
             self.server.communicate()
             for number in range(1, STREAMS):
                 shutil.rmtree(self.folder / f"service/workspaces/{number:012x}")
+
+    def test_a_thousand_infrastructures_are_listed(self):
+        with self.many_infrastructures():
+            listed = self.get("/infrastructures")["infrastructures"]
+            refused = self.ask("POST", "/infrastructures", {"name": "one-more"})[0]
         self.assertEqual(len({row["id"] for row in listed}), STREAMS)
         self.assertEqual(refused, 429)  # the limit of a user

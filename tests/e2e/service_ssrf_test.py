@@ -55,8 +55,7 @@ class Ssrf(ServiceCase):
     def setUp(self):
         super().setUp()
         self.closed = [Site(address) for address in CLOSED]
-        out = self.radlc("serve", "token", "add", "--folder", self.folder / "service", "--user", "bob", "--scope", "apply")
-        self.bob = out.strip()
+        self.bob = self.issue("bob", "apply")
 
     def tearDown(self):
         super().tearDown()

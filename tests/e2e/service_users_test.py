@@ -11,10 +11,6 @@ EMPTY = "network n ()"
 
 
 class ServiceUsersTest(ServiceCase):
-    def issue(self, user, scope, *options):
-        out = self.radlc("serve", "token", "add", "--folder", self.folder / "service", "--user", user, "--scope", scope, *options)
-        return out.strip()
-
     def as_user(self, token, method, path, body=None, **more):
         return self.ask(method, path, body, Authorization="Bearer " + token, **more)
 

@@ -155,7 +155,7 @@ class ServiceWebhooksTest(PageCase):
         self.assertEqual(self.ask("POST", "/webhooks", {"url": "https://192.0.2.1/" + "x" * 2000})[0], 400)
         for events in ("run.finished", ["run.lost"], [1]):
             self.assertEqual(self.ask("POST", "/webhooks", {"url": "https://192.0.2.1/", "events": events})[0], 400, events)
-        token = self.radlc("serve", "token", "add", "--user", "bob", "--scope", "apply", "--folder", self.folder / "service").strip()
+        token = self.issue("bob", "apply")
         for url in ("http://127.0.0.1:1/", "https://localhost/", "https://[::1]/"):
             self.assertEqual(self.ask("POST", "/webhooks", {"url": url}, Authorization=f"Bearer {token}")[0], 400 if url[4] == ":" and "127" not in url else 403, url)
         for _ in range(20):

@@ -1,14 +1,10 @@
 """Programs as short as the thought: a system that deploys itself, in the network that it gets, and a module that runs a script on it."""
+import torch_stand_in
 from radl_case import RadlCase
 
 FILE = """radl 2
 system worker ( count = 2, cloud = 'local', cpu.count >= 1, memory.size >= 32M )
 use 'std/training/torch' as train ( nodes = worker, source = './src', main = 'train.py' )
-"""
-# Stands for torchrun, which would need a gigabyte of packages: runs what it is given, once on each node.
-LAUNCHER = """import runpy, sys
-main = next(word for word in sys.argv[1:] if not word.startswith("--"))
-runpy.run_path(main, run_name="__main__")
 """
 TRAIN = """import json, os, pathlib
 print(json.dumps({"members": int(os.environ["RADL_MEMBERS"])}))
@@ -20,9 +16,8 @@ class ShortPrograms(RadlCase):
     def setUp(self):
         super().setUp()
         self.write("src/train.py", TRAIN)
-        for package in ("torch", "torch/distributed"):
-            self.write(f"src/{package}/__init__.py", "")
-        self.write("src/torch/distributed/run.py", LAUNCHER)
+        for path, text in torch_stand_in.FILES.items():
+            self.write(f"src/{path}", text)
         self.file = self.write("train.radl", FILE)
 
     def test_three_lines_make_nodes_in_one_network_and_run_a_script(self):
