@@ -1,5 +1,5 @@
 // Farms: the list, and one with its tasks, curves, packing and cost.
-import {api, bytes, Dialog, dur, Empty, enc, Err, go, Head, hour, html, keep, kept, link, Loading, many, money, num, Rail, Stat, State, time, useEffect, useGet, useState} from './lib.js';
+import {api, bytes, Dialog, dur, Empty, enc, Err, Head, hour, html, keep, kept, link, Loading, many, money, num, Rail, Stat, State, useChosen, useEffect, useGet, useState} from './lib.js';
 import {Curves, Packing, Parallel, short} from './plots.js';
 
 const sum = (counts, ...states) => states.reduce((n, s) => n + (counts[s] || 0), 0);
@@ -7,6 +7,8 @@ const total = (f) => Math.max(sum(f.counts, ...Object.keys(f.counts)), f.trials 
 const ended = (f) => sum(f.counts, 'finished', 'stopped', 'failed', 'cancelled');
 const best = (f) => f.best && f.metric ? `${f.metric} ${short(f.best.metrics[f.metric])}` : '–';
 const stateOf = (f) => f.paused && !f.over ? 'paused' : sum(f.counts, 'running') ? 'running' : !f.over ? 'waiting' : f.counts.failed ? 'failed' : 'done';
+
+const pathOf = (id, name) => `/infrastructures/${enc(id)}/farms/${enc(name)}`;
 
 export function Farms() {
   const {value, error} = useGet('/farms', 3000), farms = value && value.farms;
@@ -28,8 +30,9 @@ function Sorts({name, order, down, set, children, right}) {
 
 const PAGE = 100;
 
-function Tasks({base, farm, act}) {
-  const [at, setAt] = useState(kept()), [chosen, choose] = useState(new Set());
+function Tasks({id, name, farm, act}) {
+  const base = pathOf(id, name);
+  const [at, setAt] = useState(kept()), [chosen, flip, clear] = useChosen();
   const move = (change) => setAt(keep({...kept(), ...change}));
   const order = at.order || (farm.metric ? 'value' : ''), down = at.order ? at.down === 'yes' : farm.goal === 'max', from = +at.from || 0;
   const query = `?count=${PAGE}&from=${from}${at.order ? `&order=${enc(at.order)}&descending=${down ? 'yes' : 'no'}` : ''}${at.state ? `&state=${enc(at.state)}` : ''}`;
@@ -38,8 +41,7 @@ function Tasks({base, farm, act}) {
   const rows = value ? value.tasks : [], names = [...new Set(rows.flatMap((t) => Object.keys(t.parameters)))].sort(), others = [...new Set(rows.flatMap((t) => Object.keys(t.metrics)))].filter((m) => m !== farm.metric).sort().slice(0, 4);
   const set = (column, desc) => move({order: column, down: desc ? 'yes' : '', from: ''});
   const head = (name, text, right) => html`<${Sorts} name=${name} order=${order} down=${down} set=${set} right=${right}>${text}<//>`;
-  const flip = (task) => choose((old) => { const next = new Set(old); if (!next.delete(task)) next.add(task); return next; });
-  const ask = async (what) => { await act(what, {tasks: [...chosen]}); choose(new Set()); again(); };
+  const ask = async (what) => { await act(what, {tasks: [...chosen]}); clear(); again(); };
   return html`<section class="card"><div class="head"><h2>${farm.trials ? 'Trials' : 'Tasks'}</h2>
     <label class="row hint">State <select name="state" value=${at.state || ''} onChange=${(e) => move({state: e.target.value, from: ''})}>${['', 'waiting', 'running', 'finished', 'stopped', 'failed', 'cancelled'].map((s) => html`<option value=${s} selected=${s === (at.state || '')}>${s || 'all'}</option>`)}</select></label>
     <button class="s" id="retry" disabled=${!chosen.size} onClick=${() => ask('retry')}>Retry</button><button class="s danger" id="cancel" disabled=${!chosen.size} onClick=${() => ask('cancel')}>Cancel</button></div>
@@ -47,7 +49,7 @@ function Tasks({base, farm, act}) {
   <div class="tw" tabindex="0" role="region" aria-label="Tasks, scrollable"><table id="tasks" class="stack"><caption>${value ? `${many(value.total, 'row')}${value.total > rows.length ? `, ${num(from + 1)} to ${num(from + rows.length)} shown` : ''}${!at.order && farm.metric ? ', the best first' : ''}` : 'Reading tasks…'}</caption>
     <thead><tr><th scope="col"><span class="vh">Choose</span></th>${head('task', farm.trials ? 'Trial' : 'Task')}${head('state', 'State')}${farm.metric && head('value', farm.metric, true)}${names.map((n) => head('parameters.' + n, n, true))}${others.map((n) => head('metrics.' + n, n, true))}${head('seconds', 'Time', true)}${head('attempt', 'Attempt', true)}${head('node', 'Node')}</tr></thead>
     <tbody>${rows.map((t) => html`<tr key=${t.task} class=${farm.best && t.task === farm.best.task ? 'sel' : ''}><td><input type="checkbox" aria-label=${`Choose ${t.task}`} checked=${chosen.has(t.task)} onChange=${() => flip(t.task)}/></td>
-      <th scope="row"><a href=${link('farms', ...base.split('/').filter((_, i) => i === 2 || i === 4).map(decodeURIComponent), t.task)}>${t.task}</a></th><td><${State} s=${t.state}/>${t.why && html`<br/><span class="hint">${t.why}</span>`}</td>
+      <th scope="row"><a href=${link('farms', id, name, t.task)}>${t.task}</a></th><td><${State} s=${t.state}/>${t.why && html`<br/><span class="hint">${t.why}</span>`}</td>
       ${farm.metric && html`<td class="r" data-l=${farm.metric}>${t.value === null ? '–' : short(t.value)}</td>`}${names.map((n) => html`<td class="r" data-l=${n}>${t.parameters[n] === undefined ? '' : short(t.parameters[n])}</td>`)}${others.map((n) => html`<td class="r" data-l=${n}>${t.metrics[n] === undefined ? '' : short(t.metrics[n])}</td>`)}
       <td class="r" data-l="Time">${t.seconds === null ? '–' : dur(t.seconds)}</td><td class="r" data-l="Attempt">${t.attempt}</td><td data-l="Node" class="mono">${t.node}</td></tr>`)}</tbody></table></div>
   ${value && value.total > PAGE && html`<div class="row"><button class="s" disabled=${from === 0} onClick=${() => move({from: Math.max(0, from - PAGE) || ''})}>Previous</button><button class="s" disabled=${from + PAGE >= value.total} onClick=${() => move({from: from + PAGE})}>Next</button></div>`}</section>`;
@@ -83,7 +85,7 @@ function Spent({farm, timeline}) {
 }
 
 function One({id, name}) {
-  const base = `/infrastructures/${enc(id)}/farms/${enc(name)}`, [at] = useState(kept()), [adding, setAdding] = useState(false), [said, say] = useState({});
+  const base = pathOf(id, name), [at] = useState(kept()), [adding, setAdding] = useState(false), [said, say] = useState({});
   const {value: farm, error, again} = useGet(base, 2000), over = farm && farm.over, each = over ? 0 : 4000;
   const {value: timeline} = useGet(farm && base + '/timeline', each), metric = at.metric || (farm && farm.metric);
   const {value: curves} = useGet(farm && metric && `${base}/curves${at.metric ? `?metric=${enc(at.metric)}` : ''}`, each);
@@ -114,13 +116,13 @@ function One({id, name}) {
   ${names.length > 0 && html`<section class="card"><${Parallel} caption=${`One line for each trial; the better, the stronger. ${leads}${some}`} lines=${lines} names=${[...names, metric]} goal=${farm.goal}/></section>`}
   ${metric && html`<section class="card"><${Curves} title=${metric} caption=${leads + some} lines=${lines} unit="Report" goal=${farm.goal}/></section>`}
   <section class="card">${timeline ? html`<${Packing} timeline=${timeline} caption="A bar for each attempt, in the row of its node. Grey: the farm has the node."/>` : html`<p class="sub" aria-busy="true">Reading the journal…</p>`}</section>
-  <${Tasks} base=${base} farm=${farm} act=${act}/>
+  <${Tasks} id=${id} name=${name} farm=${farm} act=${act}/>
   ${farm.best && html`<${Outputs} key=${farm.best.task} base=${base} task="best" title=${`Output of the best trial, ${farm.best.task}`}/>`}
   <${Dialog} open=${adding} close=${() => setAdding(false)} title=${farm.trials ? 'Add trials' : 'Add a task'}><${Add} farm=${farm} act=${act} close=${() => setAdding(false)}/><//>`;
 }
 
 function Task({id, name, task}) {
-  const base = `/infrastructures/${enc(id)}/farms/${enc(name)}`, {value, error} = useGet(`${base}/logs/${enc(task)}`);
+  const base = pathOf(id, name), {value, error} = useGet(`${base}/logs/${enc(task)}`);
   return html`<${Head} title=${task} sub=${html`Task of <a href=${link('farms', id, name)}>the farm</a>`}/>
   <section class="card"><h2>Output</h2>${error ? html`<${Err} error=${error}/>` : value === undefined ? html`<p class="sub" aria-busy="true">Reading the log…</p>` : html`<pre class="log" id="log" tabindex="0">${value}</pre>`}</section>
   <${Outputs} base=${base} task=${task} title="Files of its output"/>`;

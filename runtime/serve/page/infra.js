@@ -74,7 +74,7 @@ function One({id}) {
   ${exists && html`<div class="grid2"><section class="card"><${Graph} s=${s}/></section>
     <section class="card"><h2>Steps</h2><div class="tw"><table class="stack"><thead><tr><th scope="col">Step</th><th scope="col">State</th><th scope="col" class="r">Time</th></tr></thead><tbody>${s.steps.map((step) => html`<tr><th scope="row" class="full mono">${step.id}</th><td><${State} s=${step.status}/></td><td class="r" data-l="Time">${dur(step.seconds)}</td></tr>`)}</tbody></table></div>
       ${node && html`<h3>Log in to a node, in a terminal on the service's computer</h3><${Cmd} c=${`radlc ssh '${node.address}' --state ~/.local/share/radlc/serve/workspaces/${id}/state --name ${one.name}`}/><p class="hint">If the service runs with another --folder, replace ~/.local/share/radlc/serve.</p>`}</section></div>`}
-  <${FarmsOf} run=${{infrastructure: id, ended: 1}}/><${Results} id=${id}/>
+  <${FarmsOf} id=${id}/><${Results} id=${id}/>
   <section class="card"><h2>Runs</h2><div class="tw"><table class="stack"><thead><tr><th scope="col">Run</th><th scope="col">State</th><th scope="col">Started</th></tr></thead><tbody>${one.runs.slice().reverse().map((run) => html`<tr><th scope="row" class="full"><a href=${link('runs', run.id)}>${run.command}</a> <span class="hint mono">${run.id}</span></th><td><${State} s=${run.state}/></td><td>${time(run.asked)}, ${run.by}</td></tr>`)}</tbody></table></div></section>
   <${Program} id=${id}/>
   <${Dialog} open=${!!change} close=${close} title=${change ? change.what === 'Destroy' ? `Destroy ${one.name}?` : `${change.what} ${one.name}` : ''}>

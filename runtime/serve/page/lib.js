@@ -64,6 +64,13 @@ export function useGet(path, every = 0) {
   return {...(state.path === path ? state : {}), again: () => setTurn((n) => n + 1)};
 }
 
+// The rows of a table that the user has chosen, a function that chooses a row or drops it, and one that drops all.
+export function useChosen() {
+  const [chosen, choose] = useState(new Set());
+  const flip = (row) => choose((old) => { const next = new Set(old); if (!next.delete(row)) next.add(row); return next; });
+  return [chosen, flip, () => choose(new Set())];
+}
+
 // The events of a run from its first one, as they happen. A broken connection resumes after the last number. A hidden
 // tab has no connection: browsers allow six to a host, for all tabs together.
 export function follow(run, take, end) {

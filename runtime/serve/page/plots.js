@@ -32,7 +32,7 @@ export function axis(values) {
 }
 
 // Of each line from 0, the best, to 1, by its place among those with a value.
-export function ranks(lines, goal) {
+function ranks(lines, goal) {
   const known = lines.filter((l) => typeof l.value === 'number').sort((a, b) => goal === 'max' ? b.value - a.value : a.value - b.value);
   return new Map(known.map((l, i) => [l.name, known.length < 2 ? 0 : i / (known.length - 1)]));
 }

@@ -1,13 +1,12 @@
 // Runs: the list, and one of them as it happens.
-import {api, bytes, clock, Cmd, Dialog, dur, Empty, enc, Err, follow, go, Head, html, link, Loading, money, num, percent, Rail, Stat, State, sum, time, useEffect, useGet, useRef, useState} from './lib.js';
+import {api, bytes, clock, Dialog, dur, Empty, enc, Err, follow, go, Head, html, link, Loading, money, num, percent, Rail, Stat, State, time, useChosen, useEffect, useGet, useRef, useState} from './lib.js';
 import {Curves, Lines, short} from './plots.js';
 
 const MOST_LINES = 2000, MOST_POINTS = 4000, MOST_PRINTED = 64;
 const table = () => Object.create(null);  // by names that programs choose: 'constructor' is one of them
 
 export function Runs() {
-  const {value, error} = useGet('/runs', 2000), [chosen, choose] = useState(new Set());
-  const flip = (id) => choose((old) => { const next = new Set(old); if (!next.delete(id)) next.add(id); return next; });
+  const {value, error} = useGet('/runs', 2000), [chosen, flip] = useChosen();
   return html`<${Head} title="Runs" sub="Every run is kept with its events and its log."><button id="compare" disabled=${chosen.size < 2} onClick=${() => go('compare', ...chosen)}>Compare ${chosen.size || ''}</button><a class="btn" href=${link('jobs')}>Jobs and queue</a><a class="btn primary" href=${link('train', 1)}>New training</a><//>
   ${error && html`<${Err} error=${error}/>`}
   ${!value ? !error && html`<${Loading} what="Reading runs…"/>` : value.runs.length === 0
@@ -20,7 +19,7 @@ export function Runs() {
 // What the events of a run say, in the order of their numbers.
 export const FRESH = () => ({last: 0, steps: [], tests: [], log: [], nodes: {}, members: {}, printed: table(), jobs: {}, outputs: {}, finished: null});
 // The numbers of a line that a program printed: of a JSON object, or `name=number` and `name: number`.
-export function numbersIn(line) {
+function numbersIn(line) {
   let found = [];
   if (line.startsWith('{')) { try { found = Object.entries(JSON.parse(line)); } catch { /* not JSON */ } }
   else found = [...line.matchAll(/(?:^|[\s,;])([A-Za-z][\w./-]{0,59})(?:=|: ?)(-?\d+(?:\.\d+)?(?:e[-+]?\d+)?)(?=$|[\s,;%])/gi)].map((m) => [m[1], +m[2]]);
@@ -182,8 +181,8 @@ function Resume({run}) {
   return html`${error && html`<${Err} error=${error}/>`}<div class="row"><button class="primary" id="resume" onClick=${again}>Resume</button><a class="btn" href=${link('infrastructures', run.infrastructure)}>Show the infrastructure</a></div>`;
 }
 
-export function FarmsOf({run}) {
-  const {value} = useGet(`/farms?infrastructure=${enc(run.infrastructure)}`, run.ended ? 0 : 3000);
+export function FarmsOf({id, live}) {
+  const {value} = useGet(`/farms?infrastructure=${enc(id)}`, live ? 3000 : 0);
   return value && value.farms.length > 0 && html`<div class="row">${value.farms.map((f) => html`<a class="btn" href=${link('farms', f.infrastructure, f.job)}>Farm ${f.farm}</a>`)}</div>`;
 }
 
@@ -201,7 +200,7 @@ export function Run({path}) {
   ${run.state === 'failed' && html`<div class="note bad" role="alert"><b>${run.why}</b>${run.hint && html`<span>${run.hint}</span>`}<${Resume} run=${run}/></div>`}
   <${Against} run=${run} live=${live} over=${over}/>
   <${Training} live=${live} over=${over}/><${Printed} live=${live}/>
-  ${!over && html`<${Nodes} members=${live.members}/>`}<${FarmsOf} run=${run}/>
+  ${!over && html`<${Nodes} members=${live.members}/>`}<${FarmsOf} id=${run.infrastructure} live=${!run.ended}/>
   ${run.state === 'done' && run.command !== 'destroy' && html`<${Results} id=${run.infrastructure}/>`}
   ${run.state === 'done' && run.command === 'destroy' && html`<a class="btn" href=${link('infrastructures', run.infrastructure, 'receipt')}>Receipt</a>`}
   ${Object.keys(live.jobs).length > 0 && html`<section class="card"><h2>Actions</h2><div class="tw"><table class="stack"><thead><tr><th scope="col">Action</th><th scope="col">State</th></tr></thead><tbody>${Object.entries(live.jobs).map(([name, its]) => html`<tr key=${name}><th scope="row" class="mono">${name}</th><td><${State} s=${its}/></td></tr>`)}</tbody></table></div></section>`}
