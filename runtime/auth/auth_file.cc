@@ -10,6 +10,7 @@
 #include "common/files.h"
 #include "common/http/closed_address.h"
 #include "common/process/process.h"
+#include "common/replaced.h"
 #include "common/text.h"
 #include "common/user_text.h"
 
@@ -37,10 +38,7 @@ std::vector<std::string> split_outside_quotes(std::string_view text, char separa
   return pieces;
 }
 
-std::string with_line_breaks(std::string text) {
-  for (size_t at = 0; (at = text.find("\\n", at)) != std::string::npos; ++at) text.replace(at, 2, "\n");
-  return text;
-}
+std::string with_line_breaks(std::string text) { return replaced(std::move(text), "\\n", "\n"); }
 
 // The inside of NAME(...), or nothing.
 std::optional<std::string> call_of(std::string_view value, std::string_view name) {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "common/human.h"
+#include "common/replaced.h"
 #include "common/text_diff.h"
 #include "runtime/base/world.h"
 #include "runtime/plan/cost_rows.h"
@@ -42,13 +43,6 @@ struct Group {
   std::string prefix, suffix;  // "worker", "/tools"
   std::vector<int> ordinals;   // empty: no ordinal in its id
 };
-
-std::string replace_all(std::string text, const std::string& from, const std::string& to) {
-  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
-    text.replace(at, from.size(), to);
-  }
-  return text;
-}
 
 std::string group_id(const Group& group) {
   if (group.ordinals.empty()) return group.first->id;
@@ -151,7 +145,7 @@ class Text {
     bool plain = action.why == "new" || action.why == "its node is new" || action.why == "destroy";
     if (plain && !options_.full) return "";
     std::string node = own_node(action);
-    return node.empty() || options_.full ? action.why : replace_all(action.why, node, "its node");
+    return node.empty() || options_.full ? action.why : replaced(action.why, node, "its node");
   }
 
   std::string changes_key(const Action& action) const {
@@ -159,7 +153,7 @@ class Text {
     std::string node = own_node(action);
     for (const FieldChange& change : action.changes) {
       std::string text = change.field + "\t" + change.before.dump() + "\t" + change.after.dump() + "\n";
-      key += node.empty() ? text : replace_all(text, node, "?");
+      key += node.empty() ? text : replaced(text, node, "?");
     }
     return key;
   }

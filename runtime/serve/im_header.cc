@@ -5,6 +5,7 @@
 
 #include "common/digest.h"
 #include "common/html.h"
+#include "common/replaced.h"
 #include "common/text.h"
 
 namespace radl::serve {
@@ -13,12 +14,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::string_view kOwnType = "InfrastructureManager";
-
-std::string replaced(std::string text, std::string_view what, std::string_view by) {
-  for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
-    text.replace(at, what.size(), by);
-  return text;
-}
 
 // The lines with real line breaks between them, and `\n` where a value has one.
 std::string lines_of(std::string_view header) {

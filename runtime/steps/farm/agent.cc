@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "common/replaced.h"
 #include "runtime/steps/jobs/notices.h"
 #include "runtime/steps/jobs/process_script.h"
 
@@ -143,12 +144,6 @@ while IFS= read -r line; do
   esac
 done
 )sh";
-
-std::string replaced(std::string text, std::string_view what, std::string_view by) {
-  for (size_t at = 0; (at = text.find(what, at)) != text.npos; at += by.size())
-    text.replace(at, what.size(), by);
-  return text;
-}
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 #include "runtime/steps/farm/slurm_clerk.h"
 
+#include "common/replaced.h"
 #include "common/shell_quote.h"
 
 namespace radl::farm {
@@ -282,16 +283,12 @@ clerk() {
 }
 )sh";
 
-std::string with(std::string text, std::string_view what, const std::string& by) {
-  const size_t at = text.find(what);
-  return at == text.npos ? text : text.replace(at, what.size(), by);
-}
-
 }  // namespace
 
 std::string slurm_clerk_script(const SlurmSettings& settings) {
   const std::string partition = settings.partition.empty() ? "" : "-p " + shell_quote(settings.partition);
-  return with(with(kClerk, "PARTITION", partition), "all=ALL", settings.partition.empty() ? "all=" : "all=1");
+  return replaced(replaced(kClerk, "all=ALL", settings.partition.empty() ? "all=" : "all=1"), "PARTITION",
+                  partition);
 }
 
 }  // namespace radl::farm

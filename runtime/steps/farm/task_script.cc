@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/json_values.h"
+#include "common/replaced.h"
 
 namespace radl::farm {
 namespace {
@@ -13,14 +14,9 @@ std::string text_of(const Json& value) { return value.is_string() ? value.get<st
 
 // `{NAME}` of a parameter, or of the task.
 std::string filled(std::string text, const Json& parameters, const std::string& task) {
-  auto replace = [&](const std::string& name, const std::string& by) {
-    const std::string what = "{" + name + "}";
-    for (size_t at = 0; (at = text.find(what, at)) != text.npos; at += by.size())
-      text.replace(at, what.size(), by);
-  };
-  for (const auto& [name, value] : parameters.items()) replace(name, text_of(value));
-  replace("task", task);
-  return text;
+  for (const auto& [name, value] : parameters.items())
+    text = replaced(std::move(text), "{" + name + "}", text_of(value));
+  return replaced(std::move(text), "{task}", task);
 }
 
 }  // namespace
