@@ -23,6 +23,8 @@ struct Resources {
   Resources& operator-=(const Resources& less);
   auto operator<=>(const Resources&) const = default;
 };
+// How much there is of something whose size is not known: it bounds no task.
+inline constexpr int64_t kUnknownAmount = int64_t{1} << 60;
 
 struct Host {
   std::string name;

@@ -37,9 +37,9 @@ farm::Resources offered_by(const ir::Node& node) {
   farm::Resources has;
   has.cpu = std::max<int64_t>(1000, std::llround(1000 * least(node, "cpu.count")));
   const double memory = least(node, "memory.size");
-  has.memory = memory > 0 ? std::llround(memory) : int64_t{1} << 60;  // unknown: it bounds nothing
+  has.memory = memory > 0 ? std::llround(memory) : farm::kUnknownAmount;
   has.gpu = std::llround(least(node, "gpu.count"));
-  has.disk = int64_t{1} << 60;
+  has.disk = farm::kUnknownAmount;
   return has;
 }
 

@@ -13,9 +13,6 @@
 namespace radl::farm {
 namespace {
 
-// The disk of a cluster's machines is not known: it bounds no task.
-constexpr int64_t kUnknownDisk = int64_t{1} << 60;
-
 Resources machine_of(std::istream& text, char between) {
   Resources has;
   char blank = 0;
@@ -25,7 +22,7 @@ Resources machine_of(std::istream& text, char between) {
   if (between != ' ') text >> blank;
   text >> has.gpu;
   has.cpu *= 1000;
-  has.disk = kUnknownDisk;
+  has.disk = kUnknownAmount;
   return has;
 }
 

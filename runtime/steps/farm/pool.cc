@@ -117,9 +117,8 @@ Resources Pool::capacity(size_t node) const {
   const program::NodeFacts& facts = preparing_.facts(node);
   const int64_t share = jobs::is_local(nodes_[node]) ? local_nodes() : int64_t{1};
   const auto [first, end] = devices_of(node);
-  constexpr int64_t kAnyDisk = int64_t{1} << 60;  // how much is free is unknown: it bounds no task
   return {std::max<int64_t>(1000, int64_t{1000} * facts.processors / share),
-          static_cast<int64_t>(facts.memory_bytes) / share, end - first, kAnyDisk};
+          static_cast<int64_t>(facts.memory_bytes) / share, end - first, kUnknownAmount};
 }
 
 std::string Pool::script(size_t node, TaskRecord task) const {

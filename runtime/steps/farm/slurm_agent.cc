@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "common/replaced.h"
 #include "common/shell_quote.h"
 #include "runtime/steps/farm/agent.h"
 #include "runtime/steps/farm/slurm_clerk.h"
@@ -56,7 +57,7 @@ trap 'rm -f $q $q.all' EXIT
 i=0
 while [ $i -lt 60 ]; do
   queue $q || exit 1
-  left=$(awk '$3 !~ /^(COMPLETED|FAILED|CANCELLED|TIMEOUT|NODE_FAIL|BOOT_FAIL|PREEMPTED|OUT_OF_MEMORY|DEADLINE|REVOKED)$/ { print $6 }' $q | sort -u)
+  left=$(awk '$3 !~ /^(ENDED_STATES)$/ { print $6 }' $q | sort -u)
   if [ -z "$left" ]; then rm -f ./*.elsewhere; exit 0; fi
   scancel --full --signal=KILL $left
   scancel $left
@@ -164,7 +165,7 @@ std::string slurm_agent_script(const std::string& folder, const std::string& met
     common = fmt::format("PATH={}:$PATH\nexport PATH\n", shell_quote(settings.path)) + common;
   return fmt::format("cd {} || exit 1\numask 077\nmkdir -p farm || exit 1\n{}{}{}", folder,
                      file_script("farm/run", run_script(metrics, true)), file_script("slurm.sh", common),
-                     file_script("elsewhere", kElsewhere)) +
+                     file_script("elsewhere", replaced(kElsewhere, "ENDED_STATES", kSlurmEnded))) +
          kStart + kTeller + slurm_clerk_script(settings) + kMain;
 }
 

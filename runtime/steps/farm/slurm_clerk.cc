@@ -144,7 +144,7 @@ observe() {
     case $state in
     PENDING|CONFIGURING|REQUEUE*|SPECIAL_EXIT)
       [ -e farm/$id/began ] || say_queued $id "$why" ;;
-    COMPLETED|FAILED|CANCELLED|TIMEOUT|NODE_FAIL|BOOT_FAIL|PREEMPTED|OUT_OF_MEMORY|DEADLINE|REVOKED|MISSING)
+    ENDED_STATES|MISSING)
       over $id $state $machine ;;
     *) rm -f farm/$id/missed ;;
     esac
@@ -287,8 +287,9 @@ clerk() {
 
 std::string slurm_clerk_script(const SlurmSettings& settings) {
   const std::string partition = settings.partition.empty() ? "" : "-p " + shell_quote(settings.partition);
-  return replaced(replaced(kClerk, "all=ALL", settings.partition.empty() ? "all=" : "all=1"), "PARTITION",
-                  partition);
+  const std::string script = replaced(replaced(kClerk, "ENDED_STATES", kSlurmEnded), "all=ALL",
+                                      partition.empty() ? "all=" : "all=1");
+  return replaced(script, "PARTITION", partition);
 }
 
 }  // namespace radl::farm
