@@ -24,7 +24,7 @@ int run_add(const Session& session, const ProjectOptions& project, const std::st
   added.command = words.size() == 1 ? words[0] : "";
   for (size_t i = 0; words.size() > 1 && i < words.size(); ++i)
     added.command += (i > 0 ? " " : "") + shell_quote(words[i]);
-  auto what = driver::add_to_farm(nodes->work_directory, *known, added, farm::wall_seconds());
+  auto what = driver::add_to_farm(*known, added, farm::wall_seconds());
   if (!what) return report(session, what.status());
   std::printf("%s: added to %s\n", shown(*what).c_str(), shown(known->name()).c_str());
   return kDone;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <filesystem>
 
+#include "common/human.h"
 #include "common/json_values.h"
 #include "common/turn.h"
 #include "runtime/driver/farms.h"
@@ -96,19 +97,18 @@ Status cancel_tasks(const KnownFarm& known, const std::vector<std::string>& task
   return change_tasks(known, tasks, now, false);
 }
 
-Result<std::string> add_to_farm(const std::string& work_directory, const KnownFarm& known,
-                                const FarmAddition& added, double now) {
+Result<std::string> add_to_farm(const KnownFarm& known, const FarmAddition& added, double now) {
   // The next free name is another one for each that adds a task, also while a run has yet to take the tasks.
   auto turn = FileTurn::take(known.folder + "/add.lock", Stop());
   if (!turn) return turn.status();
   const std::vector<farm::Request> waiting = farm::read_inbox(known.folder + farm::kInboxFolder);
   // What is not in the inbox any more is in the journal.
-  auto current = find_farm(work_directory, known.name(), known.job);
+  auto current = read_farm(known.folder);
   if (!current) return std::move(current).status();
   for (const farm::Request& request : waiting)
     if (!request.event.is_null()) (void)current->farm.apply(request.event);
   Event event = farm::trials_event(added.trials, now);
-  std::string what = fmt::format("{} trial{}", added.trials, added.trials == 1 ? "" : "s");
+  std::string what = counted(added.trials, "trial");
   if (added.trials == 0) {
     auto task = task_of(added, current->farm.table());
     if (!task) return task.status();

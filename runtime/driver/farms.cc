@@ -44,6 +44,12 @@ std::optional<double> seconds_left(const KnownFarm& known, double now) {
   return rest.known && rest.never == 0 ? std::optional(rest.seconds) : std::nullopt;
 }
 
+// Nothing: the amounts are of several currencies.
+std::optional<Money> total_of(const MoneySum& sum) {
+  auto total = sum.total();
+  return total.ok() ? std::optional(*total) : std::nullopt;
+}
+
 // What the farm's nodes cost an hour, as the state has their prices; nothing: they are of several currencies.
 std::optional<Money> rate_of(const KnownFarm& known, const Snapshot& state) {
   MoneySum sum;
@@ -51,8 +57,7 @@ std::optional<Money> rate_of(const KnownFarm& known, const Snapshot& state) {
     auto found = state.resources.find(name);
     if (found != state.resources.end()) sum.add(found->second.price_per_hour);
   }
-  auto total = sum.total();
-  return total.ok() ? std::optional(*total) : std::nullopt;
+  return total_of(sum);
 }
 
 Json without_kind(Json event) {
@@ -81,8 +86,16 @@ std::optional<Money> cost_since(double began, const farm::Timeline& timeline, co
     price->micros = static_cast<int64_t>(static_cast<double>(price->micros) * seconds / 3600);
     sum.add(*price);
   }
-  auto total = sum.total();
-  return total.ok() ? std::optional(*total) : std::nullopt;
+  return total_of(sum);
+}
+
+// `reader`: observes each event of the farm's journal.
+template <class Reader>
+Status read_events(const KnownFarm& known, Reader& reader) {
+  return farm::read_journal(known.folder + farm::kJournalFile, [&](const Event& event) {
+    reader.observe(event);
+    return Status();
+  });
 }
 
 }  // namespace
@@ -92,16 +105,21 @@ std::string KnownFarm::name() const {
   return settings.is_object() ? json::text_of(settings, "name") : job;
 }
 
+Result<KnownFarm> read_farm(const std::string& folder) {
+  KnownFarm known{std::filesystem::path(folder).filename(), folder, farm::Farm()};
+  Status read = farm::read_journal(folder + farm::kJournalFile,
+                                   [&](const Event& event) { return known.farm.apply(event); });
+  return read.ok() ? Result<KnownFarm>(std::move(known)) : std::move(read);
+}
+
 Result<std::vector<KnownFarm>> farms_of(const std::string& work_directory) {
   std::vector<KnownFarm> all;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(farm::farms_folder(work_directory), error)) {
-    KnownFarm known{entry.path().filename(), entry.path(), farm::Farm()};
-    Status read = farm::read_journal(known.folder + farm::kJournalFile,
-                                     [&](const Event& event) { return known.farm.apply(event); });
-    if (read.code() == Code::NotFound) continue;
-    if (!read.ok()) return read;
-    all.push_back(std::move(known));
+    auto known = read_farm(entry.path());
+    if (known.status().code() == Code::NotFound) continue;
+    if (!known) return std::move(known).status();
+    all.push_back(std::move(*known));
   }
   std::ranges::sort(all, {}, &KnownFarm::job);
   return all;
@@ -203,21 +221,13 @@ Json farm_tasks(const KnownFarm& known) {
 
 Result<Json> farm_curves(const KnownFarm& known, const std::string& metric) {
   farm::Curves curves(metric);
-  Status read = farm::read_journal(known.folder + farm::kJournalFile, [&](const Event& event) {
-    curves.observe(event);
-    return Status();
-  });
-  if (!read.ok()) return read;
+  if (Status read = read_events(known, curves); !read.ok()) return read;
   return farm::plot_of(known.name(), known.farm.table(), curves, metric);
 }
 
 Result<Json> farm_timeline(const KnownFarm& known, const Snapshot& state, double now) {
   farm::Timeline timeline;
-  Status read = farm::read_journal(known.folder + farm::kJournalFile, [&](const Event& event) {
-    timeline.observe(event);
-    return Status();
-  });
-  if (!read.ok()) return read;
+  if (Status read = read_events(known, timeline); !read.ok()) return read;
   Json json = timeline.to_json(kMostAttempts);
   const Json& began = json::member(known.farm.table().approved(), "began");
   const auto cost = began.is_number() ? cost_since(began.get<double>(), timeline, state, now) : std::nullopt;

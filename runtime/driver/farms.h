@@ -17,6 +17,8 @@ struct KnownFarm {
   std::string name() const;
 };
 
+// The farm in a folder. NotFound: it has no journal. Corrupt.
+Result<KnownFarm> read_farm(const std::string& folder);
 // All farms of an infrastructure (work_directory_of()), by job; may be empty. Corrupt.
 Result<std::vector<KnownFarm>> farms_of(const std::string& work_directory);
 // The farm with this name or job, or the only one if `name` is empty. `infrastructure`: for messages.
@@ -54,7 +56,6 @@ struct FarmAddition {
   size_t trials = 0;
 };
 // Adds a task, or trials to a search. Returns a description of what was added. Invalid, Exists.
-Result<std::string> add_to_farm(const std::string& work_directory, const KnownFarm& known,
-                                const FarmAddition& added, double now);
+Result<std::string> add_to_farm(const KnownFarm& known, const FarmAddition& added, double now);
 
 }  // namespace radl::driver

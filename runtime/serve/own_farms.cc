@@ -95,7 +95,6 @@ Result<driver::FarmAddition> addition_in(const OwnCall& call) {
 // What the requests of a farm share.
 struct OwnApi::FarmCall {
   std::shared_ptr<Workspace> of;
-  std::string work_directory;
   Snapshot state;
   double now = 0;
 };
@@ -103,8 +102,7 @@ struct OwnApi::FarmCall {
 Result<OwnApi::FarmCall> OwnApi::farm_call(const std::shared_ptr<Workspace>& of) {
   auto state = of->snapshot();
   if (!state.ok()) return state.status();
-  return FarmCall{of, of->work_directory(), std::move(*state),
-                  users_.own().host->world->clock.wall_seconds()};
+  return FarmCall{of, std::move(*state), users_.own().host->world->clock.wall_seconds()};
 }
 
 Answer OwnApi::with_farm(OwnCall& call,
@@ -113,7 +111,7 @@ Answer OwnApi::with_farm(OwnCall& call,
   if (!found.ok()) return error_answer(found.status());
   auto its = farm_call(*found);
   if (!its.ok()) return error_answer(its.status());
-  auto farm = driver::find_farm(its->work_directory, (*found)->id(), call.path[1]);
+  auto farm = driver::find_farm((*found)->work_directory(), (*found)->id(), call.path[1]);
   return farm.ok() ? answer(*its, *farm) : error_answer(farm.status());
 }
 
@@ -203,7 +201,7 @@ Answer OwnApi::add_tasks(OwnCall& call) {
   return with_farm(call, [&](const FarmCall& its, const driver::KnownFarm& farm) {
     auto added = addition_in(call);
     if (!added.ok()) return error_answer(added.status());
-    auto what = driver::add_to_farm(its.work_directory, farm, *added, its.now);
+    auto what = driver::add_to_farm(farm, *added, its.now);
     return what.ok() ? json_answer({{"added", *what}}, 201) : error_answer(what.status());
   });
 }
