@@ -185,6 +185,7 @@ class FarmTrial {
     return !dead_ && farm_.table().is_over() && bringing_.empty() && trials_left().count == 0;
   }
   bool is_paused() const { return !farm_.table().paused().is_null(); }
+  bool has_waiting() const { return farm_.table().count(State::Waiting) > 0 || trials_left().count > 0; }
 
   // What a scheduler does whenever it has heard of something.
   void act() {
@@ -232,7 +233,7 @@ class FarmTrial {
   }
 
   void remove_idle() {
-    if (!is_paused() && (farm_.table().count(State::Waiting) > 0 || trials_left().count > 0)) return;
+    if (!is_paused() && has_waiting()) return;
     std::vector<std::string> idle;
     for (auto& [name, machine] : machines_) {
       const bool works = !machine.ready || !farm_.running_on(name).empty();
@@ -297,8 +298,7 @@ class FarmTrial {
   // Its processes end with it.
   void remove(const std::string& name) {
     const Machine& machine = machines_.at(name);
-    if (machine.created > 0) paid_ += now_ - machine.created;
-    outcome_.node_seconds = paid_;
+    if (machine.created > 0) outcome_.node_seconds += now_ - machine.created;
     machines_.erase(name);
     std::erase_if(processes_, [&](const auto& one) { return one.second.node == name; });
   }
@@ -309,8 +309,7 @@ class FarmTrial {
     for (const std::string& task : farm_.running_on(name))
       record(end_event(task, farm_.table().find(task)->attempt, End::Preempted, -1, "", now_));
     after(kReplaceSeconds, [this] {
-      const bool left = farm_.table().count(State::Waiting) > 0 || trials_left().count > 0;
-      if (left || machines_.empty()) create();
+      if (has_waiting() || machines_.empty()) create();
     });
   }
 
@@ -418,7 +417,7 @@ class FarmTrial {
   std::map<std::string, std::vector<int>> outputs_;  // by task: attempts whose output was kept
   std::set<std::string> bringing_;                   // attempts whose output this scheduler brings
   std::priority_queue<Ahead> ahead_;
-  double now_ = 0, look_every_ = kLookEvery, next_look_ = 0, paid_ = 0;
+  double now_ = 0, look_every_ = kLookEvery, next_look_ = 0;
   size_t number_ = 0, created_ = 0;
   int scheduler_ = 0;
   bool begun_ = false, dead_ = false;

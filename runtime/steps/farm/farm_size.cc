@@ -112,11 +112,10 @@ void FarmRun::ask_for_more() {
   const Table& table = farm_.table();
   const bool measured = table.done() >= kMeasuredTasks;
   const bool all_there = std::all_of(ready_.begin(), ready_.end(), [](bool ready) { return ready; });
-  const SizeQuestion question = size_question();
   const bool refused = nodes_.size() < step_.nodes.size() && SteadyClock::now() - begun_ < kAfterMissing;
-  if (refused || is_paused() || !(lengths_are_given() || measured) || !all_there ||
-      nodes_.size() >= question.most)
-    return;
+  if (refused || is_paused() || !(lengths_are_given() || measured) || !all_there) return;
+  const SizeQuestion question = size_question();
+  if (nodes_.size() >= question.most) return;
   const Size size = best_size(farm_, now(), question);
   if (size.nodes <= nodes_.size()) return;
   std::set<int> ordinals;
