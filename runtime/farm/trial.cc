@@ -299,8 +299,8 @@ class FarmTrial {
   void remove(const std::string& name) {
     const Machine& machine = machines_.at(name);
     if (machine.created > 0) outcome_.node_seconds += now_ - machine.created;
-    machines_.erase(name);
     std::erase_if(processes_, [&](const auto& one) { return one.second.node == name; });
+    machines_.erase(name);  // last: `name` may be its key
   }
 
   void replace(const std::string& name) {
