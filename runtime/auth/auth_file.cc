@@ -182,6 +182,19 @@ class Parser {
 
 }  // namespace
 
+std::string AuthFile::place(const AuthLine& line) const {
+  return path + ":" + std::to_string(line.line) + ": " + line.id;
+}
+
+std::string AuthFile::origin(const AuthLine& line) const { return "\"" + line.id + "\" of " + path; }
+
+Result<std::string> AuthFile::value(const AuthLine& line, const std::string& key) const {
+  if (auto at = line.missing.find(key); at != line.missing.end())
+    return Status(Code::Auth, place(line) + ": " + key + ": " + at->second);
+  const auto at = line.values.find(key);
+  return at == line.values.end() ? std::string() : std::string(trim(at->second));
+}
+
 std::vector<const AuthLine*> AuthFile::of_type(std::string_view type) const {
   std::vector<const AuthLine*> found;
   for (const AuthLine& line : lines) {

@@ -38,6 +38,12 @@ struct AuthFile {
   std::vector<std::string>
       notes;  // "auth.dat:3: ..." for what was ignored, and for a file that others can read
 
+  // "auth.dat:3: one": how errors name a line of the file.
+  std::string place(const AuthLine& line) const;
+  // "\"one\" of auth.dat": how users read where a credential comes from.
+  std::string origin(const AuthLine& line) const;
+  // A value of a line, without spaces around; "": it has none. Auth: it could not be had, and why.
+  Result<std::string> value(const AuthLine& line, const std::string& key) const;
   std::vector<const AuthLine*> of_type(std::string_view type) const;
   const AuthLine* find(std::string_view id) const;
 };

@@ -8,6 +8,14 @@
 
 namespace radl {
 
+namespace {
+
+bool takes_line(const CloudProvider& provider, const AuthLine& line) {
+  return std::ranges::find(provider.auth_types, line.type) != provider.auth_types.end();
+}
+
+}  // namespace
+
 const CloudProvider* find_provider(const CloudProviders& providers, const std::string& type) {
   for (const CloudProvider* provider : providers)
     if (provider->type == type) return provider;
@@ -38,7 +46,7 @@ Result<std::vector<CredentialEntry>> find_credentials(const CloudProviders& prov
 
 Status check_untrusted_line(const CloudProviders& providers, const AuthFile& file, const AuthLine& line) {
   for (const CloudProvider* provider : providers)
-    if (provider->check_untrusted != nullptr && std::ranges::count(provider->auth_types, line.type) > 0)
+    if (provider->check_untrusted != nullptr && takes_line(*provider, line))
       return provider->check_untrusted(file, line);
   return check_addresses(line);
 }
@@ -46,9 +54,8 @@ Status check_untrusted_line(const CloudProviders& providers, const AuthFile& fil
 std::vector<const AuthLine*> lines_of(const AuthFile* auth, const CloudProvider& provider) {
   std::vector<const AuthLine*> lines;
   if (auth == nullptr) return lines;
-  const auto& types = provider.auth_types;
   for (const AuthLine& line : auth->lines)
-    if (std::find(types.begin(), types.end(), line.type) != types.end()) lines.push_back(&line);
+    if (takes_line(provider, line)) lines.push_back(&line);
   return lines;
 }
 

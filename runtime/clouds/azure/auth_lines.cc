@@ -1,6 +1,7 @@
 #include "runtime/clouds/azure/auth_lines.h"
 
-#include "common/text.h"
+#include <map>
+#include <utility>
 
 namespace radl {
 namespace {
@@ -10,18 +11,18 @@ constexpr const char* kAzClient = "04b07795-8ddb-461a-bbee-02f9e1bf7b46";  // az
 }  // namespace
 
 Result<azure::Settings> azure_settings(const AuthFile& file, const AuthLine& line, azure::Settings places) {
-  const std::string where = file.path + ":" + std::to_string(line.line) + ": " + line.id;
+  const std::string where = file.place(line);
   std::map<std::string, std::string> values;
   for (const char* key : {"subscription_id", "client_id", "secret", "tenant", "username", "password"}) {
-    if (auto at = line.missing.find(key); at != line.missing.end())
-      return Status(Code::Auth, where + ": " + key + ": " + at->second);
-    if (auto at = line.values.find(key); at != line.values.end()) values[key] = trim(at->second);
+    auto value = file.value(line, key);
+    if (!value.ok()) return value.status();
+    values[key] = std::move(*value);
   }
   if (values["subscription_id"].empty()) return Status(Code::Auth, where + ": has no subscription_id");
   if (Status id = azure::check_subscription(values["subscription_id"], where + ": subscription_id"); !id.ok())
     return Status(Code::Auth, id.message()).with_hint(id.hint());
   azure::Credential credential;
-  credential.origin = "\"" + line.id + "\" of " + file.path;
+  credential.origin = file.origin(line);
   credential.client_id = values["client_id"];
   credential.tenant = values["tenant"];
   if (!values["secret"].empty()) {

@@ -1,6 +1,7 @@
 #include "runtime/clouds/gce/auth_lines.h"
 
-#include "common/text.h"
+#include <map>
+#include <utility>
 
 namespace radl {
 namespace {
@@ -11,12 +12,12 @@ constexpr const char* kTokenUrl = "https://oauth2.googleapis.com/token";
 
 Result<google::Settings> google_settings(const AuthFile& file, const AuthLine& line,
                                          google::Settings places) {
-  const std::string where = file.path + ":" + std::to_string(line.line) + ": " + line.id;
+  const std::string where = file.place(line);
   std::map<std::string, std::string> values;
   for (const char* key : {"username", "password", "project"}) {
-    if (auto at = line.missing.find(key); at != line.missing.end())
-      return Status(Code::Auth, where + ": " + key + ": " + at->second);
-    if (auto at = line.values.find(key); at != line.values.end()) values[key] = trim(at->second);
+    auto value = file.value(line, key);
+    if (!value.ok()) return value.status();
+    values[key] = std::move(*value);
   }
   const std::string key = values["password"];
   if (key.empty())
@@ -37,7 +38,7 @@ Result<google::Settings> google_settings(const AuthFile& file, const AuthLine& l
   } else {
     return invalid(where + ": password is neither a service account's key file (JSON) nor a key in PEM");
   }
-  credential.origin = "\"" + line.id + "\" of " + file.path;
+  credential.origin = file.origin(line);
   places.credential = std::move(credential);
   // The default project is another credential's.
   places.project = values["project"].empty() ? project : values["project"];

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
-
-#include "common/text.h"
+#include <utility>
 
 namespace radl {
 namespace {
@@ -18,21 +17,20 @@ bool is_hex_id(const std::string& text) {
 // One line's values, as settings of a clouds.yaml.
 class Line {
  public:
-  Line(const AuthFile& file, const AuthLine& line)
-      : line_(line), where_(file.path + ":" + std::to_string(line.line) + ": " + line.id) {}
+  Line(const AuthFile& file, const AuthLine& line) : file_(file), line_(line) {}
 
   Status take(const char* key, const std::string& as, bool required) {
-    if (auto at = line_.missing.find(key); at != line_.missing.end())
-      return Status(Code::Auth, where_ + ": " + key + ": " + at->second);
-    const std::string value = of(key);
-    if (value.empty() && required) return Status(Code::Auth, where_ + ": has no " + key);
-    if (!value.empty()) written[as] = value;
+    auto value = file_.value(line_, key);
+    if (!value.ok()) return value.status();
+    if (value->empty() && required) return Status(Code::Auth, file_.place(line_) + ": has no " + key);
+    if (!value->empty()) written[as] = std::move(*value);
     return {};
   }
 
+  // "" also for a value that could not be had: take() reports that.
   std::string of(const char* key) const {
-    auto at = line_.values.find(key);
-    return at == line_.values.end() ? "" : std::string(trim(at->second));
+    auto value = file_.value(line_, key);
+    return value.ok() ? std::move(*value) : std::string();
   }
 
   // A host without a scheme uses http, as in the Infrastructure Manager.
@@ -47,13 +45,13 @@ class Line {
     if (!domain.empty()) written["auth.project_domain_id"] = domain;
   }
 
-  Status invalid_value(const std::string& what) const { return invalid(where_ + ": " + what); }
+  Status invalid_value(const std::string& what) const { return invalid(file_.place(line_) + ": " + what); }
 
   Written written;
 
  private:
+  const AuthFile& file_;
   const AuthLine& line_;
-  const std::string where_;
 };
 
 Status take_password(Line& line) {
@@ -108,7 +106,7 @@ Status take_openstack(Line& line) {
 }  // namespace
 
 Result<openstack::Settings> openstack_settings(const AuthFile& file, const AuthLine& line) {
-  const std::string origin = "\"" + line.id + "\" of " + file.path;
+  const std::string origin = file.origin(line);
   Line read(file, line);
   if (line.type == "EGI") {
     for (const char* key : {"host", "vo"})
