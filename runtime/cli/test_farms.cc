@@ -48,10 +48,10 @@ std::vector<FarmTrials> try_farms(const ir::Program& program, size_t runs, uint6
     if (!settings || node == program.nodes.end()) continue;
     FarmTrials trials;
     trials.step = step.id;
-    trials.of = settings->tasks.size() + (settings->search ? settings->search->trials : 0);
+    trials.of = settings->task_count();
     if (settings->tasks.size() > kMostTasks) settings->tasks.resize(kMostTasks);
     if (settings->search) settings->search->trials = std::min(settings->search->trials, kMostTasks);
-    trials.tasks = settings->tasks.size() + (settings->search ? settings->search->trials : 0);
+    trials.tasks = settings->task_count();
     farm::TrialQuestion question{*settings};
     question.offered = offered_by(*node);
     question.most = step.nodes.size();

@@ -38,6 +38,8 @@ struct FarmSettings {
   std::string metrics;  // where tasks report them: "", "stdout", or a pattern of file names
   ElasticSettings elastic;
   std::string merge;  // name of a file of each output; they are joined in the order of the tasks
+
+  size_t task_count() const { return tasks.size() + (search ? search->trials : 0); }  // with trials
 };
 
 // Invalid: says what is wrong with which task.

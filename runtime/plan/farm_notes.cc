@@ -24,8 +24,7 @@ std::string slurm_note(const ir::Step& step, const farm::FarmSettings& settings)
     return fmt::format(
         "{}: its farm cannot run: scheduler = 'slurm' takes one node, Slurm's login node, not {}", step.id,
         step.nodes.size());
-  std::string text = fmt::format("{}: {} tasks, run by Slurm", step.id,
-                                 settings.tasks.size() + (settings.search ? settings.search->trials : 0));
+  std::string text = fmt::format("{}: {} tasks, run by Slurm", step.id, settings.task_count());
   if (!step.nodes.empty()) text += " of " + step.nodes.front();
   if (!settings.slurm.partition.empty()) text += ", partition " + settings.slurm.partition;
   return text + "; Slurm decides how many at a time, and when";
