@@ -61,18 +61,17 @@ void warn_proxy(const Merged& feature, Diagnostics& diagnostics) {
       .with_help("make it an input, or give the key in `proxy_key`");
 }
 
-void warn_image(const hir::Value& value, Diagnostics& diagnostics,
-                std::span<const std::string> known_schemes) {
+void warn_image(const hir::Value& value, Diagnostics& diagnostics, std::span<const std::string> known) {
   auto text = value.text();
   if (!text) return;
   size_t colon = text->find("://");
   if (colon == std::string_view::npos) return;
   std::string scheme = to_lower(text->substr(0, colon));
-  const std::vector<std::string_view> known(known_schemes.begin(), known_schemes.end());
   if (known.empty() || std::ranges::find(known, scheme) != known.end()) return;
   Diagnostic& d = diagnostics.report(DiagCode::UnknownImageScheme, value.span(),
                                      "no provider has images at `" + scheme + "://`");
-  if (auto near = nearest_name(scheme, known)) d.labelled("did you mean `" + std::string(*near) + "://`?");
+  if (auto near = nearest_name(scheme, std::vector<std::string>(known.begin(), known.end())))
+    d.labelled("did you mean `" + std::string(*near) + "://`?");
 }
 
 }  // namespace
