@@ -38,6 +38,8 @@ OWNERS = {
         "runtime/base/world.cc",  # this machine
     },
 }
+
+
 def code_of(text):
     return STRING.sub('""', COMMENT.sub("", RAW.sub('""', text)))
 
