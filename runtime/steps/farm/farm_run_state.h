@@ -146,6 +146,7 @@ class FarmRun {
   void ask_for_more();
   // Before a run that is not over ends, and its nodes with it.
   void keep_all_logs();
+  void tell_logs(size_t node, const Status& kept);
   // New trials while there is room, and what is placed. Nothing starts before the journal has it.
   Status start_tasks();
   bool add_trial();

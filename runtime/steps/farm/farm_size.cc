@@ -92,8 +92,7 @@ void FarmRun::remove_idle_nodes(const std::vector<size_t>& idle) {
     errand(
         node, [this, node] { return keep_logs(pool_.member(node), folder_, log_.redactor()); },
         [this, node, waits, left, why](const Status& kept) {
-          if (!kept.ok())
-            tell(nodes_[node].address, "its logs cannot be brought: " + kept.message(), "failed");
+          tell_logs(node, kept);
           if (--*waits == 0) ask_for_nodes(left, why);
         });
 }
@@ -101,10 +100,12 @@ void FarmRun::remove_idle_nodes(const std::vector<size_t>& idle) {
 void FarmRun::keep_all_logs() {
   if (!is_elastic()) return;
   for (size_t i = 0; i < nodes_.size(); ++i) {
-    if (!ready_[i]) continue;
-    if (Status kept = keep_logs(pool_.member(i), folder_, log_.redactor()); !kept.ok())
-      tell(nodes_[i].address, "its logs cannot be brought: " + kept.message(), "failed");
+    if (ready_[i]) tell_logs(i, keep_logs(pool_.member(i), folder_, log_.redactor()));
   }
+}
+
+void FarmRun::tell_logs(size_t node, const Status& kept) {
+  if (!kept.ok()) tell(nodes_[node].address, "its logs cannot be brought: " + kept.message(), "failed");
 }
 
 // More nodes, once lengths are known and every node takes tasks.
