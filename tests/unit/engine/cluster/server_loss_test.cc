@@ -42,6 +42,11 @@ class Job {
   Process server(uint32_t index) {
     return Process([this, index] { return serve(index); });
   }
+  std::vector<Process> servers() {
+    std::vector<Process> all;
+    for (uint32_t i = 0; i < kServers; ++i) all.push_back(server(i));
+    return all;
+  }
   Process chief() {
     return Process([this] { return lead(); });
   }
@@ -67,12 +72,17 @@ class Job {
     return server.ok() && (*server)->wait({}).ok();
   }
 
-  bool lead() {
-    ClientOptions options = client_options(0, kServers);
+  ClientOptions options_of(const Identity& self) const {
+    ClientOptions options = client_options(self.index, kServers);
     options.peer_timeout = kPeerTimeout;
     options.start_timeout = 30s;
-    options.dial = dial(addresses_, {Role::Chief, 0});
-    auto chief = ChiefClient::connect(options, connector(addresses_, {Role::Chief, 0}));
+    options.dial = dial(addresses_, self);
+    return options;
+  }
+
+  bool lead() {
+    const Identity self{Role::Chief, 0};
+    auto chief = ChiefClient::connect(options_of(self), connector(addresses_, self));
     if (!chief.ok() || !(*chief)->init(counting(), *split_layout(layout(), kServers)).ok()) return false;
     for (;;) {
       Result<Report> report = (*chief)->report();
@@ -106,11 +116,8 @@ class Job {
   }
 
   bool train(uint32_t index) {
-    ClientOptions options = client_options(index, kServers);
-    options.peer_timeout = kPeerTimeout;
-    options.start_timeout = 30s;
-    options.dial = dial(addresses_, {Role::Worker, index});
-    auto client = WorkerClient::connect(options, connector(addresses_, {Role::Worker, index}));
+    const Identity self{Role::Worker, index};
+    auto client = WorkerClient::connect(options_of(self), connector(addresses_, self));
     if (!client.ok()) return say(client.status().text());
     std::vector<float> weights(kSize), statistics(2), gradient(kSize), added = {0, 0};
     Result<Assignment> next = (*client)->begin(weights, statistics);
@@ -143,9 +150,7 @@ class ServerLossTest : public testing::TestWithParam<Mode> {};
 TEST_P(ServerLossTest, AKilledServersShardsGoOnFromTheirReplicas) {
   for (uint32_t victim = 0; victim < kServers; ++victim) {
     Job job(GetParam());
-    std::vector<Process> servers;
-    servers.reserve(kServers);
-    for (uint32_t i = 0; i < kServers; ++i) servers.push_back(job.server(i));
+    std::vector<Process> servers = job.servers();
     Process chief = job.chief(), first = job.worker(0), second = job.worker(1);
     ASSERT_TRUE(test::wait_until([&] { return job.shared.replicas.value() > 0; }));
     ASSERT_TRUE(job.steps(7 + 5 * static_cast<int>(victim)));
@@ -162,9 +167,7 @@ TEST_P(ServerLossTest, AKilledServersShardsGoOnFromTheirReplicas) {
 // All servers of the beginning are lost one after another: what a new one has, it has by copying.
 TEST_P(ServerLossTest, ARestartedServerHoldsReplicasAndTakesOver) {
   Job job(GetParam());
-  std::vector<Process> servers;
-  servers.reserve(kServers);
-  for (uint32_t i = 0; i < kServers; ++i) servers.push_back(job.server(i));
+  std::vector<Process> servers = job.servers();
   Process chief = job.chief(), first = job.worker(0), second = job.worker(1);
   for (uint32_t victim = 0; victim < kServers; ++victim) {
     const int complete = job.shared.replicas.value();
@@ -185,9 +188,7 @@ TEST_P(ServerLossTest, ARestartedServerHoldsReplicasAndTakesOver) {
 // Its links stay open; only its silence says that it is gone.
 TEST(ServerLoss, AStoppedServerIsReplaced) {
   Job job(Mode::Sync);
-  std::vector<Process> servers;
-  servers.reserve(kServers);
-  for (uint32_t i = 0; i < kServers; ++i) servers.push_back(job.server(i));
+  std::vector<Process> servers = job.servers();
   Process chief = job.chief(), first = job.worker(0), second = job.worker(1);
   ASSERT_TRUE(test::wait_until([&] { return job.shared.replicas.value() > 0; }));
   servers[1].signal(SIGSTOP);
