@@ -48,13 +48,6 @@ std::optional<Rule> find_rule(std::string_view name) {
   return std::nullopt;
 }
 
-std::string_view rule_name(Rule rule) {
-  for (const auto& [text, each] : kRules) {
-    if (each == rule) return text;
-  }
-  return "";
-}
-
 double fitness(const Resources& needs, const Host& host) {
   double sum = 0;
   int parts = 0;

@@ -43,7 +43,6 @@ enum class Rule {
   LeastRent,  // the node that the task keeps busy for the least additional time
 };
 std::optional<Rule> find_rule(std::string_view name);  // "fullest", "spread", "least_rent"
-std::string_view rule_name(Rule rule);
 
 // The share of a node in use once the task is on it: the mean over processors and memory, and over GPUs and
 // disk if the task needs them. A resource that the node lacks is left out.

@@ -24,8 +24,6 @@ class Timeline {
 
   // Processes an event that the table has accepted.
   void observe(const Event& event);
-  // Ordered by start.
-  const std::vector<Attempt>& attempts() const { return attempts_; }
   const std::vector<Stay>& stays() const { return stays_; }
   // {"attempts": [{"task", "attempt", "node", "started", "ended", "how"}], "nodes": [{"node", "since",
   // "until"}], "left_out": number of attempts older than the newest `most`}. Unfinished times are null.
