@@ -80,10 +80,9 @@ class OwnApi : public Part {
   httpd::Answer predict(OwnCall& call);
   httpd::Answer remove_file(OwnCall& call);
   // own_farms.cc
-  struct FarmCall;
-  using FarmAnswer = std::function<httpd::Answer(const FarmCall&, const driver::KnownFarm&)>;
+  using FarmAnswer = std::function<httpd::Answer(const Workspace& of, const driver::KnownFarm& farm)>;
   using TaskChange = Status (*)(const driver::KnownFarm&, const std::vector<std::string>&, double);
-  Result<FarmCall> farm_call(const std::shared_ptr<Workspace>& of);
+  double wall_seconds() const;
   httpd::Answer with_farm(OwnCall& call, const FarmAnswer& answer);
   httpd::Answer with_output(OwnCall& call, const std::function<httpd::Answer(const std::string&)>& answer);
   httpd::Answer change_tasks(OwnCall& call, TaskChange change);

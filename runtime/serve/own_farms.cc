@@ -7,7 +7,6 @@
 #include "runtime/driver/farms.h"
 #include "runtime/serve/own_api.h"
 #include "runtime/serve/own_files.h"
-#include "runtime/state/store.h"
 
 namespace radl::serve {
 namespace {
@@ -90,29 +89,22 @@ Result<driver::FarmAddition> addition_in(const OwnCall& call) {
   return added;
 }
 
-}  // namespace
-
-// What the requests of a farm share.
-struct OwnApi::FarmCall {
-  std::shared_ptr<Workspace> of;
-  Snapshot state;
-  double now = 0;
-};
-
-Result<OwnApi::FarmCall> OwnApi::farm_call(const std::shared_ptr<Workspace>& of) {
-  auto state = of->snapshot();
-  if (!state.ok()) return state.status();
-  return FarmCall{of, std::move(*state), users_.own().host->world->clock.wall_seconds()};
+Json farm_row(const Workspace& of, const driver::KnownFarm& farm, const Snapshot& state, double now) {
+  Json row = driver::farm_status(farm, state, now);
+  row["infrastructure"] = of.id();
+  row["name"] = of.name();
+  return row;
 }
 
-Answer OwnApi::with_farm(OwnCall& call,
-                         const std::function<Answer(const FarmCall&, const driver::KnownFarm&)>& answer) {
+}  // namespace
+
+double OwnApi::wall_seconds() const { return users_.own().host->world->clock.wall_seconds(); }
+
+Answer OwnApi::with_farm(OwnCall& call, const FarmAnswer& answer) {
   auto found = find(call, call.path[0]);
   if (!found.ok()) return error_answer(found.status());
-  auto its = farm_call(*found);
-  if (!its.ok()) return error_answer(its.status());
   auto farm = driver::find_farm((*found)->work_directory(), (*found)->id(), call.path[1]);
-  return farm.ok() ? answer(*its, *farm) : error_answer(farm.status());
+  return farm.ok() ? answer(**found, *farm) : error_answer(farm.status());
 }
 
 Answer OwnApi::list_farms(OwnCall& call) {
@@ -123,29 +115,24 @@ Answer OwnApi::list_farms(OwnCall& call) {
     auto known = driver::farms_of(one->work_directory());
     if (!known.ok()) return error_answer(known.status());
     if (known->empty()) continue;  // its state, which may be in a bucket, is not needed
-    auto its = farm_call(one);
-    if (!its.ok()) continue;  // the list of infrastructures says what is wrong with it
-    for (const driver::KnownFarm& farm : *known) {
-      Json row = driver::farm_status(farm, its->state, its->now);
-      row["infrastructure"] = one->id();
-      row["name"] = one->name();
-      farms.push_back(std::move(row));
-    }
+    auto state = one->snapshot();
+    if (!state.ok()) continue;  // the list of infrastructures says what is wrong with it
+    for (const driver::KnownFarm& farm : *known)
+      farms.push_back(farm_row(*one, farm, *state, wall_seconds()));
   }
   return json_answer({{"farms", std::move(farms)}});
 }
 
 Answer OwnApi::get_farm(OwnCall& call) {
-  return with_farm(call, [](const FarmCall& its, const driver::KnownFarm& farm) {
-    Json json = driver::farm_status(farm, its.state, its.now);
-    json["infrastructure"] = its.of->id();
-    json["name"] = its.of->name();
-    return json_answer(json);
+  return with_farm(call, [&](const Workspace& of, const driver::KnownFarm& farm) {
+    auto state = of.snapshot();
+    return state.ok() ? json_answer(farm_row(of, farm, *state, wall_seconds()))
+                      : error_answer(state.status());
   });
 }
 
 Answer OwnApi::list_tasks(OwnCall& call) {
-  return with_farm(call, [&](const FarmCall&, const driver::KnownFarm& farm) {
+  return with_farm(call, [&](const Workspace&, const driver::KnownFarm& farm) {
     unsigned long long from = 0, count = kUsualTasks;
     for (auto& [name, into] : {std::pair<const char*, unsigned long long&>("from", from), {"count", count}}) {
       if (call.parameter(name).empty()) continue;
@@ -170,7 +157,7 @@ Answer OwnApi::list_tasks(OwnCall& call) {
 }
 
 Answer OwnApi::get_curves(OwnCall& call) {
-  return with_farm(call, [&](const FarmCall&, const driver::KnownFarm& farm) {
+  return with_farm(call, [&](const Workspace&, const driver::KnownFarm& farm) {
     auto plot = driver::farm_curves(farm, call.parameter("metric"));
     if (!plot.ok()) return error_answer(plot.status());
     shorten_curves(*plot);
@@ -179,17 +166,19 @@ Answer OwnApi::get_curves(OwnCall& call) {
 }
 
 Answer OwnApi::get_timeline(OwnCall& call) {
-  return with_farm(call, [](const FarmCall& its, const driver::KnownFarm& farm) {
-    auto timeline = driver::farm_timeline(farm, its.state, its.now);
+  return with_farm(call, [&](const Workspace& of, const driver::KnownFarm& farm) {
+    auto state = of.snapshot();
+    if (!state.ok()) return error_answer(state.status());
+    auto timeline = driver::farm_timeline(farm, *state, wall_seconds());
     return timeline.ok() ? json_answer(*timeline) : error_answer(timeline.status());
   });
 }
 
 Answer OwnApi::change_tasks(OwnCall& call, TaskChange change) {
-  return with_farm(call, [&](const FarmCall& its, const driver::KnownFarm& farm) {
+  return with_farm(call, [&](const Workspace&, const driver::KnownFarm& farm) {
     auto tasks = tasks_in(call);
     if (!tasks.ok()) return error_answer(tasks.status());
-    if (Status asked = change(farm, *tasks, its.now); !asked.ok()) return error_answer(asked);
+    if (Status asked = change(farm, *tasks, wall_seconds()); !asked.ok()) return error_answer(asked);
     return json_answer({{"tasks", *tasks}}, 202);
   });
 }
@@ -198,17 +187,17 @@ Answer OwnApi::retry_tasks(OwnCall& call) { return change_tasks(call, driver::re
 Answer OwnApi::cancel_tasks(OwnCall& call) { return change_tasks(call, driver::cancel_tasks); }
 
 Answer OwnApi::add_tasks(OwnCall& call) {
-  return with_farm(call, [&](const FarmCall& its, const driver::KnownFarm& farm) {
+  return with_farm(call, [&](const Workspace&, const driver::KnownFarm& farm) {
     auto added = addition_in(call);
     if (!added.ok()) return error_answer(added.status());
-    auto what = driver::add_to_farm(farm, *added, its.now);
+    auto what = driver::add_to_farm(farm, *added, wall_seconds());
     return what.ok() ? json_answer({{"added", *what}}, 201) : error_answer(what.status());
   });
 }
 
 // "best" is the best trial of a search: no task has this name.
 Answer OwnApi::with_output(OwnCall& call, const std::function<Answer(const std::string& folder)>& answer) {
-  return with_farm(call, [&](const FarmCall&, const driver::KnownFarm& farm) {
+  return with_farm(call, [&](const Workspace&, const driver::KnownFarm& farm) {
     const auto* task =
         call.path[2] == "best" ? driver::best_task(farm.farm.table()) : farm.farm.table().find(call.path[2]);
     if (task == nullptr) return error_answer(not_found("no task '" + call.path[2] + "' in " + farm.name()));
