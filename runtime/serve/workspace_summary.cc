@@ -56,8 +56,8 @@ Result<Snapshot> Workspace::snapshot() const {
 
 // A list of many must not ask the bucket about each: once for each state of its runs, and every 15 s.
 std::string Workspace::bucket_stamp() const {
-  const auto last = runs();
-  return fmt::format("{}:{}:{}", last.size(), last.empty() ? "" : state_name(last.back().state),
+  std::lock_guard lock(mutex_);
+  return fmt::format("{}:{}:{}", runs_.size(), runs_.empty() ? "" : state_name(runs_.back().state),
                      static_cast<long long>(settings_.host->world->clock.wall_seconds() / 15));
 }
 
