@@ -1,5 +1,4 @@
-// What the actions on resources share: how something is asked for, again and again where that may help, and
-// what is said of it. Internal to runtime/exec.
+// Shared by the actions on resources: requests, their retries, and their events. Internal to runtime/exec.
 #pragma once
 
 #include <chrono>
@@ -12,37 +11,37 @@
 
 namespace radl {
 
-// Tells how far a machine is; nothing of what is none.
+// Emit the phase of a machine; nothing for other resources.
 void tell_phase(Execution& execution, const ResourceRecord& record, const char* phase);
 void tell_node_phase(Execution& execution, const std::string& address, const char* phase);
 void tell(Execution& execution, const std::string& id, std::string message);
 
-// The record as a request, with what it references as that is now.
+// Returns the record as a request, with the current data of the resources that it references.
 Order order_for(Execution& execution, const ResourceRecord& record);
-// For one request about `address`.
+// Context of one request about `address`.
 Context asking(Execution& execution, const std::string& address);
 
-// Until then a cloud's word that it is not there may only mean that it does not show yet.
+// Until this time, a cloud that reports the resource as missing may just not show it yet.
 Scheduler::TimePoint shows_by(Execution& execution, const Cloud& cloud, const ResourceRecord& record);
-// How long to wait until the next attempt, before that time; nothing: it is over.
+// Returns how long to wait before the next attempt. Empty if that time has passed.
 std::optional<std::chrono::milliseconds> until_shown(Execution& execution, const Cloud& cloud,
                                                      Scheduler::TimePoint shown);
 Status stopped_before_it_showed(const std::string& address);
-// Its intent was recorded, and closed again.
+// For an intent that was recorded and closed without a request.
 Status stopped_before_it_was_asked();
 
-// Another attempt at a call that failed, `attempt` by number: the wait before it, which is as long as a cloud
-// asks for (`retry_after`, seconds), but ten minutes at most. Nothing: none is worth it.
+// Returns the wait before the next attempt at a failed call, and increments `attempt`. Honors `retry_after`
+// (seconds, set by the cloud), up to ten minutes. Empty if a retry is pointless.
 std::optional<std::chrono::milliseconds> next_attempt(Execution& execution, const std::string& id,
                                                       const Status& error, int& attempt,
                                                       double retry_after = 0);
 
-// Counts the attempts of one call, waits between them.
+// Counts the attempts of one call, and waits between them.
 class Attempts {
  public:
   Attempts(Execution& execution, Park& park, const std::string& id)
       : execution_(execution), park_(park), id_(id) {}
-  // False: not worth another, or the run stops.
+  // False if a retry is pointless or the run stops.
   Async<bool> again(Status error, double retry_after = 0);
 
  private:
@@ -52,9 +51,8 @@ class Attempts {
   int attempt_ = 1;
 };
 
-// From made to reachable: logins are tried, and no thread is held in between. A machine that never answers is
-// marked, and replaced by the next run.
-// `address` outlives the wait.
+// Tries to log in until the machine is reachable, without blocking a thread between attempts. A machine that
+// never responds is marked, and the next run replaces it. `address` must outlive the wait.
 Async<Status> wait_until_reachable(Execution& execution, Park& park, const std::string& address);
 
 }  // namespace radl

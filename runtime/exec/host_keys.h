@@ -1,5 +1,5 @@
-// Host keys that were trusted on first use: compared with those that the machine's cloud tells, as soon as it
-// does. Internal to runtime/exec.
+// Verifies host keys that were trusted on first use, as soon as the machine's cloud reports its key. Internal
+// to runtime/exec.
 #pragma once
 
 #include <condition_variable>
@@ -12,21 +12,21 @@
 
 namespace radl {
 
-// What its cloud says of the key that a machine shows (an OpenSSH public key line). False: nothing yet, or
-// nothing of keys of that type. Auth: the cloud tells another one.
+// Compares the key that a machine shows (an OpenSSH public key line) with the one that its cloud reports.
+// False: the cloud reports none of this type so far. Auth: it reports another key.
 Result<bool> is_key_of_cloud(Cloud& cloud, const Context& context, const std::string& id,
                              const std::string& shown);
-// Of a machine whose key is recorded as trusted on first use. True: it need not be asked again.
+// For a machine whose key was trusted on first use. True: the question is settled.
 Result<bool> confirm_host_key(Execution& execution, const ResourceRecord& record, const Stop& stop);
 
-// While it lives, a thread asks the clouds for the keys of all machines of the execution that were trusted on
-// first use. A machine that turns out to be another one is not connected to any more.
+// While this object lives, a thread asks the clouds for the keys of all machines that were trusted on first
+// use. The execution stops connecting to a machine whose key differs.
 class HostKeyCheck {
  public:
   explicit HostKeyCheck(Execution& execution);
   ~HostKeyCheck();
-  // Asks once more, and records what came of it: call it when nothing else changes records any more. Auth:
-  // machines show other keys than their clouds tell.
+  // Asks once more and records the results. Call it when no other code changes records. Auth: some machines
+  // show other keys than their clouds report.
   Status end();
 
  private:
@@ -38,7 +38,7 @@ class HostKeyCheck {
   std::mutex mutex_;
   std::condition_variable over_;
   bool ended_ = false;
-  // What came of one machine; another one may have its address by the end.
+  // Result for one machine. By the end, another machine may have its address.
   struct Verdict {
     std::string id, host_key;
     Status status;  // ok: the cloud has confirmed the key

@@ -1,5 +1,5 @@
-// The names of an infrastructure's machines, on those whose cloud does not resolve them: a block of
-// /etc/hosts.
+// Writes the names of an infrastructure's machines into /etc/hosts on machines whose cloud does not resolve
+// them.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace radl {
 
-// Lines "ADDRESS FQDN SHORT.." of all machines that are there, between two marks; by the spec's `hostname`
+// Returns lines "ADDRESS FQDN SHORT.." of all existing machines between two marks, from the spec's `hostname`
 // and `names` and the attribute `private_ip`.
 std::string names_block(const Snapshot& snapshot);
 
-// Sees that the machine knows them, unless it did already when this run looked last. A machine on which
-// nobody may change /etc/hosts goes without, and the log says so.
+// Writes the names unless they were already there at this run's last check. If /etc/hosts cannot be changed,
+// the machine goes without, and the log says so.
 Status publish_names(Execution& execution, const std::string& address, const Context& context);
 
 }  // namespace radl

@@ -1,5 +1,5 @@
-// Work on a graph, each vertex a coroutine: what the actions of a plan and the intents of a recovery are.
-// Internal to runtime/exec.
+// Runs a graph whose vertices are coroutines: the actions of a plan, or the intents of a recovery. Internal
+// to runtime/exec.
 #pragma once
 
 #include <functional>
@@ -12,24 +12,25 @@ namespace radl {
 
 struct WorkGraph {
   const Dag& dag;
-  std::vector<bool> tolerant, barrier;                              // see Schedule; empty: none is
-  std::function<std::vector<std::string>(Dag::Id)> exclusive = {};  // likewise
+  std::vector<bool> tolerant, barrier;                              // see Schedule; empty: none
+  std::function<std::vector<std::string>(Dag::Id)> exclusive = {};  // see Schedule
   std::function<void(Dag::Id, Dag::Id cause)> skipped = {};
-  // The work of a vertex, which may park; called in its first turn.
+  // Starts the work of a vertex, which may park. Called in its first turn.
   std::function<Async<Status>(Dag::Id, Park&)> begin;
-  // What came of it, or what it threw; on the thread of its last turn. The status that counts for the graph.
+  // Receives the result or the exception of the work, in its last turn. Returns the status that counts for
+  // the graph.
   std::function<Status(Dag::Id, Status)> ended;
 };
 
 struct OperationsOver {
-  Status status;               // not ok: it could not even be gone on; what ran was waited for
-  std::vector<Dag::Id> never;  // not begun: because of a stop, or of `status`
-  std::vector<Dag::Id> cut;    // begun and not brought to an end, because of `status`: their intents are open
+  Status status;               // not ok: the run could not continue; running work was waited for
+  std::vector<Dag::Id> never;  // not started, because of a stop or `status`
+  std::vector<Dag::Id> cut;    // started but cut off by `status`; their intents are open
   std::vector<bool> well;      // by vertex: it succeeded
 };
 
-// Runs all of it with the execution's threads, clock, stops and clouds. The clouds that it will ask must have
-// been found before (CloudSet::find): each gets a thread for its looks.
+// Runs the graph with the execution's threads, clock, stops and clouds. The caller must have found the clouds
+// that it will ask (CloudSet::find); each gets a thread.
 OperationsOver run_operations(Execution& execution, const WorkGraph& what);
 
 }  // namespace radl

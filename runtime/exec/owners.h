@@ -1,5 +1,5 @@
-// Whose account an infrastructure is in: asked before anything is looked up in a cloud, since to credentials
-// of another account all that there is would seem to be gone.
+// Checks the account of an infrastructure before anything else. With credentials of another account, all
+// resources would seem to be missing.
 #pragma once
 
 #include <set>
@@ -9,10 +9,10 @@
 
 namespace radl {
 
-// The clouds of what is recorded and, with a plan, of its actions.
+// Returns the clouds of the recorded resources and, given a plan, of its actions.
 std::set<std::string> clouds_of(Execution& execution, const Plan* plan = nullptr);
-// Auth: a cloud's credentials belong to another owner than what the state has there. What the state does not
-// know yet it learns, where `keep` says so (needs the lock).
+// Auth: a cloud's credentials belong to another owner than the recorded one. `keep`: records owners that are
+// unknown so far (requires the lock).
 Status check_owners(Execution& execution, const std::set<std::string>& clouds, bool keep);
 
 }  // namespace radl

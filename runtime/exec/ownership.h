@@ -1,4 +1,5 @@
-// What is this state's own among all that carries its tag. Internal to runtime/exec.
+// Decides which of the resources with the infrastructure's tag belong to this state. Internal to
+// runtime/exec.
 #pragma once
 
 #include <map>
@@ -12,25 +13,25 @@ namespace radl {
 
 class Ownership {
  public:
-  // Of the resources recorded in the execution, and of what the journal says that this state has created.
+  // From the recorded resources and from the creations in the journal.
   static Result<Ownership> of(Execution& execution);
 
-  // "": it is this state's. Else why it is not.
+  // Returns "" if the resource belongs to this state, else the reason why it does not.
   std::string why_foreign(const Cloud& cloud, const Seen& seen) const;
-  // `radlc state rm` has let go of it: whatever its tags still say, it is no concern of this state's.
+  // True if `radlc state rm` released the resource. Its tags then no longer matter.
   bool is_released(const std::string& cloud, const std::string& id) const;
-  // What the plan keeps, as something released uses it, is not swept away either.
+  // Resources that the plan keeps because something released uses them. A sweep keeps them too.
   bool is_kept(const std::string& cloud, const std::string& id) const;
   void keep(const std::string& cloud, const std::string& id);
-  // Where this state has ever created something, as far back as the journal goes.
+  // Returns all clouds in which this state has ever created something, as far back as the journal goes.
   std::set<std::string> clouds() const;
-  // What a look must ask for beside all that carries the tag, which somebody may have taken off.
+  // Returns what a query must include besides tagged resources, because somebody may have removed the tags.
   Query everything_of(const std::string& cloud) const;
 
  private:
   struct OfCloud {
     std::set<std::string> ids, recorded, released, kept;
-    std::map<std::string, std::set<std::string>> by_token;  // the ids that are known of it
+    std::map<std::string, std::set<std::string>> by_token;  // known ids
   };
   std::map<std::string, OfCloud> clouds_;
 };

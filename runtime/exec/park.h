@@ -1,4 +1,4 @@
-// How an action waits: for a time, or for what a cloud shows. Internal to runtime/exec.
+// Lets an action wait for a time, or for a state in a cloud. Internal to runtime/exec.
 #pragma once
 
 #include <memory>
@@ -17,23 +17,23 @@ class Park {
   Park(Execution& execution, Scheduler& scheduler, Watchers& watchers, Dag::Id vertex)
       : execution_(execution), scheduler_(scheduler), watchers_(watchers), vertex_(vertex) {}
 
-  // False when the run is to stop before that.
+  // False if the run is to stop before that.
   Async<bool> until(Scheduler::TimePoint when);
   Async<bool> during(std::chrono::milliseconds time) { return until(execution_.in(time)); }
-  // Cancelled at the second Ctrl-C; at the first where it is not even known that something was accepted.
+  // Cancelled at the second Ctrl-C, or at the first if it is unknown whether the cloud accepted anything.
   Async<std::unique_ptr<Sight>> sight(Cloud& cloud, Watch watch);
 
-  // Returns when it is durable: Store::commit() with what others write meanwhile. Not to be stopped.
+  // Returns when the changes are durable: Store::commit(), together with concurrent writes. Cannot be
+  // interrupted.
   Async<Recorder::Written> written(Recorder::Changes changes);
-  // The same where no intent is begun.
+  // The same for changes that begin no intent.
   Async<Status> write(Recorder::Changes changes);
 
-  // True as soon as the machine takes connections, or where that cannot be asked; false at `end`, or when the
-  // run is to stop.
-  // `address` is kept by reference.
+  // True as soon as the machine accepts connections, or if that cannot be determined. False at `end`, or if
+  // the run is to stop. Keeps a reference to `address`.
   Async<bool> answers(const std::string& address, Scheduler::TimePoint end);
 
-  // Where the vertex goes on in its next turn.
+  // Where the vertex continues in its next turn.
   std::coroutine_handle<> take_resumption() { return std::exchange(resumption_, nullptr); }
 
  private:
@@ -49,20 +49,20 @@ class Park {
   std::coroutine_handle<> resumption_;
 };
 
-// An action across its waits.
+// An action with its waits.
 template <class T>
 class Operation {
  public:
   explicit Operation(Park park) : park_(std::move(park)) {}
   Park& park() { return park_; }
   void start(Async<T> task) { task_.emplace(std::move(task)); }
-  // One turn; true when it is over.
+  // Runs one turn. True when the action has ended.
   bool advance() {
     std::coroutine_handle<> next = park_.take_resumption();
     (next ? next : task_->handle()).resume();
     return task_->done();
   }
-  // What it came to; throws what it threw.
+  // Returns the result; rethrows an exception.
   T take() { return task_->take(); }
 
  private:

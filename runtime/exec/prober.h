@@ -1,5 +1,5 @@
-// Asks all machines that are still booting at once whether they take connections, so that a login is tried
-// where it can work and no thread waits for a machine that is silent. Internal to runtime/exec.
+// Probes all booting machines at once for open connections. Logins are tried only where they can work, and no
+// thread waits for a silent machine. Internal to runtime/exec.
 #pragma once
 
 #include <memory>
@@ -24,7 +24,7 @@ class Prober {
   };
   std::shared_ptr<Slot> add(std::string address, Scheduler::TimePoint end);
   std::optional<bool> take(const std::shared_ptr<Slot>& slot);
-  // False when there is an answer already; else `ticket` is resumed as soon as there is one.
+  // False if there is an answer already. Otherwise `ticket` is resumed as soon as there is one.
   bool wait(const std::shared_ptr<Slot>& slot, Scheduler::Ticket ticket);
   void drop(const std::shared_ptr<Slot>& slot);
 

@@ -46,7 +46,7 @@ struct MemberProgress {
   double processors = 0, memory_bytes = 0, received = 0, sent = 0;  // as in jobs::Usage
   std::optional<double> gpu;
   int stopped = 0;
-  std::string line;  // of its output
+  std::string line;  // last line of its output
 };
 
 class Progress : public EventSink {
@@ -59,7 +59,7 @@ class Progress : public EventSink {
   // Members of a step by node; empty before their first figures.
   const std::map<std::string, MemberProgress>& members(const std::string& id) const;
   size_t count(ItemProgress::State state) const;
-  // Of the whole run, by the plan's predictions.
+  // Progress of the whole run, weighted by the plan's predictions.
   double fraction() const;
 
  private:

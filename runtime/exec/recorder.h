@@ -1,6 +1,5 @@
-// What actions write to the state, gathered: all that is waiting goes in one transaction, and whoever waits
-// for it is parked. So a thousand resources that are made at a time cost a few syncs and not two thousand.
-// Internal to runtime/exec.
+// Batches the actions' writes to the state: all waiting changes go into one transaction, and their writers
+// park. Creating a thousand resources then costs a few syncs, not two thousand. Internal to runtime/exec.
 #pragma once
 
 #include <atomic>
@@ -19,26 +18,26 @@ class Recorder {
  public:
   Recorder(Execution& execution, Scheduler& scheduler) : execution_(execution), scheduler_(scheduler) {}
 
-  // Made when its turn has come, on another thread: what waits takes no memory for it.
+  // Called on another thread when its turn comes, so waiting changes take no memory.
   using Changes = std::function<std::vector<StateChange>()>;
-  using Written = Result<std::vector<long long>>;  // as of Store::commit()
+  using Written = Result<std::vector<long long>>;  // as Store::commit() returns it
 
   struct Slot {
     Changes changes;
-    std::unique_ptr<Written> written;  // durable, or why not
+    std::unique_ptr<Written> written;  // set once durable or failed
     std::optional<Scheduler::Ticket> ticket;
   };
-  // It is written in any case: there is no way to take it back.
+  // The changes cannot be withdrawn.
   std::shared_ptr<Slot> add(Changes changes);
   bool is_written(const Slot& slot) const;
   Written take(Slot& slot);
-  // False: so much is waiting that nothing more is to be begun.
+  // False: so many changes wait that nothing new should start.
   bool has_room() const { return count_ < kRoom; }
-  // False when it is written already; else `ticket` is resumed as soon as it is.
+  // False if the changes are written already. Otherwise `ticket` is resumed as soon as they are.
   bool wait(const std::shared_ptr<Slot>& slot, Scheduler::Ticket ticket);
 
  private:
-  // What is recorded as begun and was not asked for yet is little after a kill: a removal would be repeated.
+  // Limits how many recorded but unrequested actions a kill leaves: recovery repeats removals.
   static constexpr size_t kRoom = 64;
 
   void write();
@@ -47,8 +46,8 @@ class Recorder {
   Scheduler& scheduler_;
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<Slot>> waiting_;
-  bool planned_ = false;           // a write, which is one at a time
-  std::atomic<size_t> count_ = 0;  // of what is waiting or being written
+  bool planned_ = false;           // a write is planned; there is one at a time
+  std::atomic<size_t> count_ = 0;  // waiting or being written
 };
 
 }  // namespace radl

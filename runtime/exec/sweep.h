@@ -1,4 +1,4 @@
-// What is left in the clouds after a destroy. Internal to runtime/exec.
+// Removes what remains in the clouds after a destroy. Internal to runtime/exec.
 #pragma once
 
 #include <set>
@@ -9,10 +9,9 @@
 
 namespace radl {
 
-// Destroys what this state has created and what `Run::also` names, in these clouds (CloudId::text()), and
-// looks again until nothing of it shows. `report.leftovers` names what could not be removed, or not be asked
-// for, and why; `report.unowned` what carries the infrastructure's tag and was left alone. `named`: only what
-// `Run::also` names.
+// Destroys this state's remaining resources and those in `Run::also`, in these clouds (CloudId::text()), and
+// repeats until none shows. `report.leftovers` names those that could not be removed or queried, and why;
+// `report.unowned` lists tagged resources that were kept. `named`: only those in `Run::also`.
 void sweep(Execution& execution, const std::set<std::string>& clouds, const Ownership& ownership,
            RunReport& report, bool named = false);
 

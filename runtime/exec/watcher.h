@@ -1,5 +1,5 @@
-// One for each cloud of a run: looks, in one call for all that is pending there, and resumes what has come to
-// pass. Internal to runtime/exec.
+// Watches one cloud for a run: queries everything that is awaited there in one call, and resumes what has
+// happened. Internal to runtime/exec.
 #pragma once
 
 #include <memory>
@@ -16,32 +16,32 @@
 
 namespace radl {
 
-// What is waited for.
+// What an action waits for.
 struct Watch {
   enum class For {
-    There,    // seen in any phase but Pending, or proven not to be there
-    Changed,  // shows what `spec` asks for and is ready; what it shows after `settled_at` is believed
-    Settled,  // as There, but nothing is believed before `settled_at`
-    Gone,     // not seen (any more)
+    There,    // seen in any phase but Pending, or proven missing
+    Changed,  // matches `spec` and is ready; after `settled_at`, the cloud's answer is final
+    Settled,  // as There, but no answer counts before `settled_at`
+    Gone,     // not seen
   };
   For what = For::There;
-  std::string token, id;  // one of both
+  std::string token, id;  // exactly one is set
   std::string address;    // for messages
-  // Only a look that began later proves that nothing is there.
+  // Only a query that started later proves that the resource is missing.
   Scheduler::TimePoint settled_at;
   Scheduler::TimePoint deadline;
-  // True: what is looked for has been accepted, so the first Ctrl-C waits for it too.
+  // True if the cloud accepted the request, so that even after the first Ctrl-C the wait continues.
   bool accepted = true;
-  Json spec = nullptr;  // Changed: compared as far as the cloud shows it
+  Json spec = nullptr;  // For::Changed: compared with what the cloud shows
 };
 
-// Whether what is seen is what `spec` asks for, as far as the cloud shows it.
+// True if the resource matches `spec`, as far as the cloud shows it.
 bool shows(const Seen& seen, const Json& spec);
 
 struct Sight {
-  // Timeout: the deadline passed first. Cancelled: stopped. Else why the cloud cannot be asked.
+  // Timeout: the deadline passed. Cancelled: stopped. Otherwise why the cloud cannot be queried.
   Status status;
-  std::unique_ptr<Seen> seen;  // only of ok; a pointer, so that what waits does not hold the room for it
+  std::unique_ptr<Seen> seen;  // if ok; a pointer, so that waiting slots stay small
 };
 
 class Watcher {
@@ -52,25 +52,25 @@ class Watcher {
   struct Slot {
     Watch watch;
     std::unique_ptr<Sight> sight;
-    std::optional<ResourcePhase> last;  // seen
+    std::optional<ResourcePhase> last;  // last phase seen
     std::optional<Scheduler::Ticket> ticket;
-    bool told = false;     // that it does not show yet
-    bool settled = false;  // and its sight was taken
+    bool told = false;     // reported that it does not show yet
+    bool settled = false;  // its sight was taken
   };
   std::shared_ptr<Slot> add(Watch watch);
   bool is_settled(const Slot& slot) const;
-  // What came of it, once it is settled; then it is watched no more.
+  // Returns the result of a settled slot, which is then no longer watched.
   std::unique_ptr<Sight> take(Slot& slot);
-  // False when there is a sight already; else `ticket` is resumed as soon as there is one.
+  // False if there is a result already. Otherwise `ticket` is resumed as soon as there is one.
   bool wait(const std::shared_ptr<Slot>& slot, Scheduler::Ticket ticket);
   void drop(const std::shared_ptr<Slot>& slot);
 
  private:
-  // How long a look will take, by the last one. These two with the lock held.
+  // Predicts the duration of a query from the last one. Both functions require the lock.
   std::chrono::milliseconds expected() const;
   void plan_look();
   void look();
-  // One call for these; judges each of them.
+  // Queries these in one call and judges each.
   void look_for(std::span<const std::shared_ptr<Slot>> asked);
   void judge(Slot& slot, const Seen* seen, Scheduler::TimePoint asked_at);
   void fail(std::span<const std::shared_ptr<Slot>> asked, const Status& why, Scheduler::TimePoint asked_at);
@@ -83,14 +83,14 @@ class Watcher {
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<Slot>> slots_;
   std::chrono::milliseconds wait_{0};
-  std::chrono::milliseconds took_{0};   // the last look
-  size_t of_ = 0;                       // how many things it was for
-  Scheduler::TimePoint peace_until_{};  // of it: not again before, while something is being asked for
+  std::chrono::milliseconds took_{0};   // duration of the last query
+  size_t of_ = 0;                       // number of slots that it covered
+  Scheduler::TimePoint peace_until_{};  // no query before this time while requests are in progress
   std::optional<Scheduler::TimePoint> next_look_, due_;  // due_: the next deadline
-  bool failed_ = false;                                  // the last look: told once
+  bool failed_ = false;                                  // the last query failed; reported once
 };
 
-// The watchers of a run, made as they are needed, its prober and its recorder.
+// The watchers of a run, created on demand, with its prober and recorder.
 class Watchers {
  public:
   Watchers(Execution& execution, Scheduler& scheduler)
