@@ -1,8 +1,8 @@
-// The open connections: how long each may take for what it is at, and which one makes room for a new one.
+// Limits the time of each open connection, and closes connections to make room for new ones.
 //
-// A client that sends its header or its body slowly, or reads its answer slowly, holds memory. It is cut off
-// when its time is over, or earlier when there are more connections than wanted: a new client finds a place
-// whatever others do.
+// A client that sends a header or body slowly, or reads its answer slowly, holds memory. It is disconnected
+// when its time is over, or earlier if there are too many connections. A new client is therefore always
+// served.
 #pragma once
 
 #include <condition_variable>
@@ -16,15 +16,14 @@
 namespace radl::httpd {
 
 struct ConnectionLimits {
-  // But for those that are being worked on and for streams. More than that: the oldest unfinished one is cut
-  // off.
+  // Maximum number of connections, except those in progress and streams. Beyond it, the oldest unfinished one
+  // is closed.
   size_t most = 256;
-  double header_seconds = 15;  // for a first header; a connection that had one may be idle for idle_seconds
+  double header_seconds = 15;  // for the first header; later ones may take idle_seconds
   double idle_seconds = 60;
   double body_seconds = 60;     // for each `body_step` bytes
-  size_t body_step = SIZE_MAX;  // a body that may be large: the bytes that renew its time
-  double answer_seconds =
-      60;  // for reading the answer, from its first byte; of a stream or a file, the next part
+  size_t body_step = SIZE_MAX;  // bytes of a large body after which its time starts again
+  double answer_seconds = 60;   // for the client to read the answer; of a stream or a file, its next part
 };
 
 class Connections {
@@ -38,7 +37,7 @@ class Connections {
   void closed(Connection* connection);
 
   enum class Phase { Header, Idle, Body, Working, Answering, Streaming };
-  // From now on. Working has no limit here: it ends by itself. Streaming has the time of Answering.
+  // Sets the phase from now on. Working has no limit. Streaming has that of Answering.
   void set_phase(Connection* connection, Phase phase);
 
  private:

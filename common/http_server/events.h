@@ -1,7 +1,7 @@
-// Answers that go on: server-sent events (html.spec.whatwg.org/multipage/server-sent-events.html) and other
-// bytes that come to be while the client reads.
+// Streaming answers: server-sent events (html.spec.whatwg.org/multipage/server-sent-events.html) and other
+// bytes produced while the client reads.
 //
-// A stream costs no thread: while it has nothing to say, its connection is suspended.
+// A stream costs no thread: while it has no data, its connection is suspended.
 #pragma once
 
 #include <functional>
@@ -18,15 +18,15 @@ struct MHD_Connection;
 
 namespace radl::httpd {
 
-// Where the bytes come from; the server owns it and ends it when the client has gone.
+// Source of a stream's bytes. The server owns it, and destroys it when the client has disconnected.
 class StreamSource {
  public:
   virtual ~StreamSource() = default;
-  // The next bytes; "": there are none yet, and `more` will be called; nothing: the stream is over. Called
-  // from the server's own thread, by one at a time: it must not wait.
+  // Returns the next bytes; "" if there are none yet, and `more` will be called; nullopt at the end. Called
+  // on the server's thread, one call at a time; must not block.
   virtual std::optional<std::string> next() = 0;
-  // Called once, before next(). `more` may be called at any time and from any thread, also after the source
-  // has gone.
+  // Called once, before next(). `more` may be called at any time, from any thread, even after the source is
+  // destroyed.
   virtual void on_more(std::function<void()> more) = 0;
 };
 
@@ -38,11 +38,11 @@ std::string server_sent_event(std::string_view id, std::string_view type, std::s
 class Streams {
  public:
   class Stream;
-  // For a connection that is about to answer with it.
+  // For a connection about to be answered with the stream.
   std::shared_ptr<Stream> open(MHD_Connection* connection, std::unique_ptr<StreamSource> source, bool events);
-  // Sends ": \n\n" on each event stream that waits, so that a client that has gone is noticed.
+  // Sends ": \n\n" on each idle event stream, to detect clients that have disconnected.
   void beat();
-  // Ends all. No connection is suspended afterwards, and none will be.
+  // Ends all streams. No connection is suspended afterwards.
   void stop();
 
  private:
@@ -54,13 +54,13 @@ class Streams {
 class Streams::Stream : public std::enable_shared_from_this<Stream> {
  public:
   Stream(MHD_Connection* connection, std::unique_ptr<StreamSource> source, bool events);
-  // For libmicrohttpd's reader: bytes written, 0 after it suspended the connection, -1 at the end.
-  // `waits` is called before the connection is suspended.
+  // For libmicrohttpd's reader. Returns the bytes written, 0 after it suspended the connection, or -1 at the
+  // end. Calls `waits` before it suspends the connection.
   ssize_t read(char* to, size_t most, const std::function<void()>& waits);
   void more();
   void beat();
   void end();
-  // The connection is no more.
+  // The connection no longer exists.
   void closed();
 
  private:
@@ -70,7 +70,7 @@ class Streams::Stream : public std::enable_shared_from_this<Stream> {
   MHD_Connection* connection_;
   std::unique_ptr<StreamSource> source_;
   const bool events_;
-  std::string left_;  // of what next() gave
+  std::string left_;  // rest of the last next()
   size_t sent_ = 0;   // of left_
   bool suspended_ = false, pending_ = true, beat_ = false, over_ = false;
 };

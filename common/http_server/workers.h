@@ -14,7 +14,7 @@ class Workers {
  public:
   // Runs up to `threads` tasks at a time; up to `queue` more may wait.
   Workers(size_t threads, size_t queue);
-  ~Workers();  // as stop()
+  ~Workers();  // calls stop()
 
   // False if the queue is full or stop() was called. The task must not throw.
   [[nodiscard]] bool submit(std::function<void()> task);

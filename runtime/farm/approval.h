@@ -1,6 +1,6 @@
-// What the user has approved of a farm, whether the farm is paused, and what it has used since the approval.
+// What the user approved for a farm, whether the farm is paused, and what it has used since the approval.
 //
-// Pure: the events of the journal decide.
+// Pure: depends only on the journal's events.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ using Json = nlohmann::json;
 // One JSON object: "event" and its members.
 using Event = Json;
 
-// A run that came to its end under an approval: what its plan predicted and what it took. 0: not known.
+// A run that ended normally under an approval: the plan's prediction and the actual figures. 0: unknown.
 struct FinishedRun {
   double predicted_seconds = 0, seconds = 0;
   double predicted_node_seconds = 0, node_seconds = 0;
@@ -22,19 +22,19 @@ struct FinishedRun {
 
 class Approval {
  public:
-  // True: the event is one of those that change this ("approve", "began", "nodes", "limit", "pause",
+  // True if the event is one that this class handles ("approve", "began", "nodes", "limit", "pause",
   // "closed").
   bool apply(const Event& event);
 
-  // The newest approve event, with when a run "began" under it; null if there was none.
+  // The newest approve event, with the time at which a run "began" under it; null if there is none.
   const Json& terms() const { return terms_; }
-  // The pause event that came after it; null without one.
+  // The pause event after that approval; null if there is none.
   const Json& paused() const { return paused_; }
-  // How long all nodes together have been paid for since a run began under the approval.
+  // Returns the node-seconds paid for since a run began under the approval.
   double node_seconds(double now) const;
-  // The approved node-seconds that remain; nullopt if the plan did not know them.
+  // Returns the remaining approved node-seconds; nullopt if the plan did not know them.
   std::optional<double> node_seconds_left(double now) const;
-  // Oldest first. A run that was paused, killed or interrupted is not among them.
+  // Oldest first. Excludes runs that were paused, killed or interrupted.
   const std::vector<FinishedRun>& finished() const { return finished_; }
 
  private:
@@ -43,7 +43,7 @@ class Approval {
 
   Json terms_, paused_;
   double used_ = 0, since_ = 0;  // node-seconds until `since_`, a time
-  size_t nodes_ = 0;             // from then on
+  size_t nodes_ = 0;             // since then
   std::vector<FinishedRun> finished_;
 };
 

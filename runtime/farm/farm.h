@@ -1,7 +1,7 @@
-// A farm: its table, the room on its nodes, and the decision what starts next.
+// A farm: its table, the free resources of its nodes, and the decision what starts next.
 //
-// Pure: no clock, threads or files. Whoever runs a farm records each event (journal.h) after apply() has
-// taken it, and before it takes effect in the world.
+// Pure: no clock, threads or files. The caller records each event (journal.h) after apply() accepts it and
+// before it acts on it.
 #pragma once
 
 #include <map>
@@ -24,23 +24,25 @@ class Farm {
  public:
   explicit Farm(Policy policy = {}) : policy_(policy), table_(policy.rules) {}
 
-  // As Table::apply(); an event that is refused changes nothing.
+  // Like Table::apply(). A rejected event changes nothing.
   Status apply(const Event& event);
-  // The next events: a quarantine, or tasks that start. They are not applied; once they are, more may follow.
+  // Returns the next events: a quarantine, or tasks to start. Does not apply them. After they are applied,
+  // more may follow.
   std::vector<Event> next(double now);
 
   const Table& table() const { return table_; }
   const std::vector<Host>& hosts() const { return hosts_; }
-  // The task has an attempt whose end or output is awaited. An end that a node repeats counts too: the output
-  // may not have been brought yet.
+  // True if the end or the output of this attempt is awaited. A repeated end counts too, because the output
+  // may not have been fetched yet.
   bool awaits(const std::string& task, int attempt) const;
-  // No node that takes tasks is large enough.
+  // True if no open node is large enough.
   bool fits_nowhere(const Resources& needs) const;
-  // Tasks whose newest attempt runs on the node; also those that are not committed yet.
+  // Tasks whose newest attempt runs on the node or is not committed yet.
   std::vector<std::string> running_on(const std::string& node) const;
-  // Expected length of a task: as given and corrected by what finished, the mean of what finished, or 0.
+  // Expected length of a task: the given length, corrected by finished tasks; else the mean of finished
+  // tasks; else 0.
   double predicted(const Task& task) const;
-  // Why a waiting task does not run, and what would change it.
+  // Explains why a task waits, and what would change that.
   std::string why_waiting(const TaskRecord& task) const;
   std::string why_waiting(const Resources& needs) const;
 
@@ -52,19 +54,19 @@ class Farm {
   void set_waiting(size_t place, bool waits, double at);
   void set_hosts_open(const std::string& node);
   double end_of(const TaskRecord& task) const;
-  // The lowest GPUs of a node that neither run nor are about to run a task.
+  // Returns the lowest-numbered GPUs of a node that no running or starting task has.
   std::vector<int> free_devices(const Host& host, int64_t count, const std::vector<Event>& starts) const;
-  // The node that is kept free for the oldest waiting task; "" if it has not waited long enough.
+  // Returns the node reserved for the oldest waiting task; "" if it has not waited long enough.
   std::string reserved_host(double now) const;
 
   Policy policy_;
   Table table_;
   std::vector<Host> hosts_;
   std::set<size_t> waiting_;                              // places in table_.tasks(), oldest first
-  std::map<Resources, std::set<size_t>> alike_;           // the same, by what they need
-  std::map<size_t, double> since_;                        // of those: when it was added or came back
-  std::map<std::string, std::set<std::string>> running_;  // by node: tasks that hold room
-  double finished_ = 0, seconds_ = 0;                     // tasks, and their lengths
+  std::map<Resources, std::set<size_t>> alike_;           // the same, by needs
+  std::map<size_t, double> since_;                        // time at which each was added or returned
+  std::map<std::string, std::set<std::string>> running_;  // node -> tasks that use its resources
+  double finished_ = 0, seconds_ = 0;                     // number of finished tasks, sum of their lengths
   double predicted_ = 0, actual_ = 0;                     // of tasks whose length was given
 };
 

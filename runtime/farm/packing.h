@@ -1,6 +1,6 @@
-// Placement of tasks on nodes: which of the nodes that have room gets a task.
+// Placement: chooses the node for a task.
 //
-// Pure: no clock, no threads. Times are seconds on any clock that the caller uses throughout.
+// Pure: no clock, no threads. Times are seconds on any clock, the same in all calls.
 #pragma once
 
 #include <compare>
@@ -12,7 +12,7 @@
 
 namespace radl::farm {
 
-// What a task needs, and what a node has.
+// Needs of a task, or resources of a node.
 struct Resources {
   int64_t cpu = 0;     // thousandths of a processor
   int64_t memory = 0;  // bytes
@@ -23,7 +23,7 @@ struct Resources {
   Resources& operator-=(const Resources& less);
   auto operator<=>(const Resources&) const = default;
 };
-// How much there is of something whose size is not known: it bounds no task.
+// Amount of a resource of unknown size: never a limit.
 inline constexpr int64_t kUnknownAmount = int64_t{1} << 60;
 
 struct Host {
@@ -32,7 +32,7 @@ struct Host {
   double until = 0;        // when the last of its tasks is expected to end
   bool open = true;        // takes tasks: not quarantined, not leaving, not lost
   bool kept_free = false;  // open, but reserved for another task
-  // Of a cluster with a scheduler of its own: what its machines have. A task must fit on one of them.
+  // For a cluster with its own scheduler: the resources of its machines. A task must fit on one of them.
   std::vector<Resources> machines = {};
   bool is_large_enough(const Resources& needs) const;
 };
@@ -44,13 +44,13 @@ enum class Rule {
 };
 std::optional<Rule> find_rule(std::string_view name);  // "fullest", "spread", "least_rent"
 
-// The share of a node in use once the task is on it: the mean over processors and memory, and over GPUs and
-// disk if the task needs them. A resource that the node lacks is left out.
+// Share of a node in use once it runs the task: the mean over processors and memory, and over GPUs and disk
+// if the task needs them. Resources that the node lacks do not count.
 double fitness(const Resources& needs, const Host& host);
 
-// Index of the node that gets the task; nullopt if none has room. `seconds`: predicted length, 0 if unknown.
-// `avoid`: nodes that get the task only if no other open node is large enough for it: a full one is waited
-// for. Ties go to the smaller name.
+// Returns the index of the node for the task; nullopt if none has enough free resources. `seconds`: predicted
+// length, 0 if unknown. `avoid`: nodes used only if no other open node is large enough; if another is merely
+// full, the task waits for it. Ties go to the smaller name.
 std::optional<size_t> choose_host(Rule rule, const Resources& needs, double seconds, double now,
                                   const std::vector<Host>& hosts, const std::vector<std::string>& avoid = {});
 

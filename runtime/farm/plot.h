@@ -1,4 +1,4 @@
-// A search as a picture: parallel coordinates of its trials, and their curves.
+// Plots a search: parallel coordinates of its trials, and their curves.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@ namespace radl::farm {
 // Values of each trial's metric over its reports, from the events of a journal.
 class Curves {
  public:
-  // `metric`: that of the search if it is empty, by the farm's settings as they are at the event.
+  // `metric`: if empty, the search's, from the farm's settings at the time of each event.
   explicit Curves(std::string metric = {}) : metric_(metric), given_(!metric.empty()) {}
   void observe(const Event& event);
   const std::vector<std::pair<int, double>>& of(const std::string& task) const;
@@ -29,7 +29,7 @@ class Curves {
 // have none. Invalid: the farm has no search, and no metric is given.
 Result<Json> plot_of(const std::string& farm, const Table& table, const Curves& curves,
                      const std::string& metric = {});
-// A page that needs nothing else. Text of others in it is escaped.
+// Returns a self-contained page. Escapes foreign text.
 std::string plot_page(const Json& plot);
 
 }  // namespace radl::farm

@@ -1,4 +1,4 @@
-// What a program's `farm` says (docs/farm.md), as the runtime uses it.
+// A program's `farm` settings (docs/farm.md), as the runtime uses them.
 #pragma once
 
 #include <optional>
@@ -10,15 +10,14 @@
 
 namespace radl::farm {
 
-// Of a farm whose nodes come and go.
+// Settings of an elastic farm.
 struct ElasticSettings {
   size_t least = 0;          // nodes, while tasks are left
-  double idle_seconds = 60;  // after so long without a task a node is removed
-  double worth = 1;          // node-hours that an hour less until the end is worth
+  double idle_seconds = 60;  // a node without a task for this long is removed
+  double worth = 1;          // node-hours worth paying to finish one hour earlier
 };
 
-// How a farm's attempts get to processors: by radlc, which starts them on the farm's nodes, or by Slurm, to
-// whose login node radlc hands them.
+// Who starts a farm's attempts: radlc on the farm's nodes, or Slurm, to whose login node radlc submits them.
 enum class SchedulerKind { Radlc, Slurm };
 
 struct SlurmSettings {
@@ -42,7 +41,7 @@ struct FarmSettings {
   size_t task_count() const { return tasks.size() + (search ? search->trials : 0); }  // with trials
 };
 
-// Invalid: says what is wrong with which task.
+// Invalid: names the task and the error.
 Result<FarmSettings> parse_farm(const std::string& json);
 
 // Processors and bytes as a user writes them: {"cpu": 0.5, "memory": 1000000000, "gpu": 1, "disk": 0}.

@@ -15,7 +15,7 @@ struct SizeQuestion {
   TrialsLeft trials = {};
   Resources trial_needs = {};
   std::vector<std::string> there = {};  // nodes that exist; with fewer, the first of them stay
-  Resources offered = {};               // by a node
+  Resources offered = {};               // per node
   size_t least = 0, most = 0;           // nodes, while tasks are left
   double create_seconds = 0;            // until a new node takes tasks
   double idle_seconds = 60;
@@ -25,13 +25,13 @@ struct SizeQuestion {
 
 struct Size {
   size_t nodes = 0;
-  Rehearsal run;  // with so many nodes
+  Rehearsal run;  // with this number of nodes
 };
 
-// The number of nodes for the rest of a farm, from `now` on. One more node is worth it if the farm then ends
-// so much sooner that `worth` times the time saved exceeds the additional node-hours, idle time included.
-// None if no task is left. If a length is unknown: the nodes that exist, at least one. More than `least`
-// nodes never take more than `paid_most`.
+// Returns the number of nodes for the rest of a farm, from `now` on. Another node is worth it if `worth`
+// times the time that it saves exceeds the additional node-hours, idle time included. 0 if no task is left.
+// If a length is unknown, the existing nodes, at least one. More than `least` nodes never take more than
+// `paid_most`.
 Size best_size(const Farm& farm, double now, const SizeQuestion& question);
 
 }  // namespace radl::farm
