@@ -1,5 +1,5 @@
-// An apply, from its question to its answer. `scale` and `autoscale` are applies that choose nodes. A front
-// end shows what each call gives, asks what it has to ask, and goes on:
+// An apply in steps. `scale` and `autoscale` are applies that choose nodes. A front end shows the result of
+// each call, asks its questions, and continues:
 //
 //   Apply apply(host, request, cancellation, tell);
 //   apply.load(ask);           // a saved plan, or the files: findings in project()
@@ -27,70 +27,71 @@
 
 namespace radl::driver {
 
-// "keep", "retry" or "destroy", as --on-error has them.
+// Parses "keep", "retry" or "destroy", the values of --on-error.
 OnError on_error_named(std::string_view name);
 
 struct ApplyRequest {
   ProjectOptions project;  // or one saved plan as its only file
   MachineryOptions machinery;
   PlanRequest plan;
-  std::optional<ScaleRequest> scale;  // jobs are left alone then
+  std::optional<ScaleRequest> scale;  // if set, jobs are left alone
   OnError on_error = OnError::Keep;
   double lock_timeout = 0;  // seconds
-  bool detach = false;      // ends when nothing but jobs is under way: they run on; a scale always does
-  bool keep = false;        // no node of an elastic farm is removed
-  // This job alone, which has begun and not ended: it is joined. Conflict if the plan does anything else.
+  bool detach = false;      // end once only jobs run, and leave them running; a scale always does
+  bool keep = false;        // remove no node of an elastic farm
+  // Joins this unfinished job and does nothing else. Conflict if the plan does anything else.
   std::string job;
 };
 
-// What one execution of a plan came to.
+// The result of executing a plan once.
 struct ApplyRound {
   RunReport report;
-  // Another round follows, for nodes that were preempted, lost or refused, or that elastic farms ask for or
-  // leave: the report's failures are none of the apply's yet, and the next round joins the jobs that were
-  // left running. Otherwise the lock is released.
+  // True if another round follows: for nodes that were preempted, lost or refused, or for changes of elastic
+  // farms. The failures of this round do not count yet, and the next round joins the running jobs. If false,
+  // the lock is released.
   bool goes_on = false;
-  LostNodes lost;                     // which the next round replaces
+  LostNodes lost;                     // replaced by the next round
   std::chrono::milliseconds wait{0};  // before the next round
-  std::vector<std::string> room;      // a line each: which nodes go to another region, or why none does
+  std::vector<std::string> room;      // lines: which nodes move to another region, or why none does
   Result<Snapshot> after = Snapshot();
   Status figures_kept, trainings_kept;  // failures do not fail the apply
 };
 
 class Apply {
  public:
-  // `host` and `cancellation` outlive it.
+  // `host` and `cancellation` must outlive this object.
   Apply(const Host& host, ApplyRequest request, Cancellation& cancellation, Tell tell);
   ~Apply();
   Apply(const Apply&) = delete;
   Apply& operator=(const Apply&) = delete;
 
-  // As driver::load_project. Conflict: what a saved plan was made from has changed since.
+  // Like driver::load_project. Conflict: the sources of a saved plan have changed.
   Status load(AskInput ask);
   Project& project() { return *project_; }  // after load(), also if it failed
-  // Makes the machinery, opens and locks the state, and looks up what an interrupted run left. If the status
-  // asks_whether_moved(), it may be called again after take_over_state(). Conflict: another run has the lock.
+  // Creates the machinery, opens and locks the state, and looks up what an interrupted run left. If the
+  // status satisfies asks_whether_moved(), call again after take_over_state(). Conflict: another run has the
+  // lock.
   Status begin();
-  // The plan, or the saved one if the state and the world are as they were then. What an error of the
-  // compiler would explain is in project().refused.
+  // Makes the plan, or takes the saved one if the state and the clouds have not changed since. If the
+  // compiler would explain an error, the explanation is in project().refused.
   Status make_plan();
 
   const Plan& plan() const { return plan_; }
   const std::vector<PlanForecast>& forecasts() const { return forecasts_; }
   const Status& within_budget() const { return within_; }  // of the plan that make_plan() made
-  // Whether somebody has to approve the plan: a saved plan was approved when it was saved.
+  // True if the plan needs approval. A saved plan was approved when it was saved.
   bool asks_approval() const { return !saved_; }
-  const ProjectOptions& options() const { return request_.project; }  // of a saved plan its own
+  const ProjectOptions& options() const { return request_.project; }  // a saved plan has its own
   ActiveRun& run() { return *run_; }
 
-  // A bucket that is missing or closed is known before a machine is paid for.
+  // Detects a missing or inaccessible bucket before anything costs money.
   Status check_buckets() const;
 
   ApplyRound run_round();
-  // From now on as ApplyRequest::detach. Safe in a signal handler and in several threads.
+  // From then on like ApplyRequest::detach. Safe in signal handlers and from any thread.
   StopSource& leaving() { return leaving_; }
-  // After a round that goes on: waits for ApplyRound::wait, without the lock, and makes the plan of the next.
-  // Cancelled: somebody asked to stop. Invalid: it would cost more than is allowed.
+  // After a round with `goes_on`: waits for ApplyRound::wait without the lock, and makes the next plan.
+  // Cancelled: the user stopped it. Invalid: the plan would exceed the cost limit.
   Status plan_next_round();
 
  private:
@@ -115,16 +116,16 @@ class Apply {
   Cancellation& cancellation_;
   const Tell tell_;
   bool replacing_ = false;                   // nodes were lost in an earlier round
-  bool approved_ = false;                    // the farms know what was approved of them
+  bool approved_ = false;                    // the approval is recorded in the farms
   bool growth_dropped_ = false;              // in the plan of the next round
-  std::set<std::string> ended_farms_;        // their steps, in any round so far
-  std::optional<RunReport> before_freeing_;  // of the round after which nodes of farms are removed
-  NextRound next_;                           // outlives the run
+  std::set<std::string> ended_farms_;        // step ids, of all rounds so far
+  std::optional<RunReport> before_freeing_;  // report of the round before farm nodes are removed
+  NextRound next_;                           // must outlive the run
   const double begun_;                       // wall seconds
   std::chrono::milliseconds wait_{0};
   StopSource leaving_;
-  long long scaling_checked_ = -1;  // serial of the state then
-  std::string scaling_refused_;     // as the user was told
+  long long scaling_checked_ = -1;  // serial of the state at the last check
+  std::string scaling_refused_;     // reason given to the user
   std::optional<SavedPlan> saved_;
   std::unique_ptr<Project> project_ = std::make_unique<Project>();
   std::unique_ptr<Machinery> machinery_;

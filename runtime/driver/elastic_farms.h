@@ -1,4 +1,4 @@
-// Elastic farms of a project (docs/farm.md): how many nodes their systems should have.
+// Decides how many nodes the systems of a project's elastic farms get (docs/farm.md).
 #pragma once
 
 #include <map>
@@ -26,51 +26,51 @@ struct ElasticFarm {
   ir::Step step;  // with all nodes that the file allows
   ir::Node node;  // one of them
   std::string system;
-  int most = 0;                // nodes, as the file says
-  double create_seconds = 60;  // until a new node takes tasks (choose_farm_nodes)
+  int most = 0;                // maximum number of nodes in the file
+  double create_seconds = 60;  // until a new node accepts tasks (choose_farm_nodes)
 };
-// Of a program as the file has it. Invalid: another job uses the same system.
+// Returns the elastic farms of a program as in the file. Invalid: another job uses the same system.
 Result<std::vector<ElasticFarm>> elastic_farms_of(const ir::Program& program,
                                                   const std::map<std::string, int>& deployed);
 
-// What chooses the nodes of farms instead of their queues.
+// Overrides the choice of farm nodes by queue.
 struct FarmNodes {
-  bool keep = false;  // no existing node is removed (--keep)
-  bool stay = false;  // nor is one created: a job is only joined
-  // By system: ordinals, ascending, that a running farm asked for.
+  bool keep = false;  // remove no existing node (--keep)
+  bool stay = false;  // nor create one, because a job is only joined
+  // System -> ascending ordinals of the nodes that a running farm requested.
   std::map<std::string, std::vector<int>> asked;
-  // The nodes of finished farms are removed, and nothing else is done.
+  // Only remove the nodes of finished farms.
   bool frees = false;
   std::optional<Budget> budget;  // --max-cost
 };
 
-// Puts the nodes of each elastic farm's system into `project.scaled`: as many as its queue pays for, existing
-// ones first. If a `radlc scale` is under way, existing nodes stay.
+// Puts the nodes of each elastic farm's system into `project.scaled`: as many as its queue justifies,
+// existing ones first. While a `radlc scale` is in progress, existing nodes stay.
 Status choose_farm_nodes(Project& project, const Snapshot& snapshot, const CloudSet& clouds);
 
-// Nodes of elastic farms that no radlc follows and on which no task runs end themselves, where their cloud
-// can do that by default and the file does not say otherwise (stop.*).
+// Makes nodes of elastic farms stop themselves when no radlc supervises them and no task runs. Applies where
+// the cloud can do that by default and the file does not set stop.*.
 void give_farm_leases(Project& project, const CloudSet& clouds);
 
-// Keeps `ended`, the steps of farms that have ended, well or not, up to date with a round. A farm whose nodes
-// could not be reached, or whose outputs this computer had no room for, has not: its tasks are still there.
+// Updates `ended`, the steps of ended farms, after a round, whether they succeeded or not. Excludes farms
+// with remaining tasks, because their nodes were unreachable or this computer had no space for their outputs.
 void note_ended_farms(const std::vector<ElasticFarm>& farms, const RunReport& round,
                       std::set<std::string>& ended);
-// A node that could not be made fails no round in which its farm has ended well without it.
+// Removes the failures of missing nodes from a round in which their farm succeeded without them.
 void forgive_missing_nodes(const std::vector<ElasticFarm>& farms, RunReport& round);
-// Systems of farms that have ended, as far as they have nodes and no unfinished farm uses them.
+// Returns the systems of ended farms that still have nodes, unless an unfinished farm uses them.
 std::set<std::string> systems_to_free(const std::vector<ElasticFarm>& farms,
                                       const std::set<std::string>& ended, const Snapshot& after);
 
-// To how many nodes the farm may grow later under this plan: those of the file, as far as the budget allows.
-// Several farms share what the plan leaves of it.
+// Returns how far the farm may grow later under this plan: to the file's limit, within the budget. Several
+// farms share what the plan leaves of the budget.
 FarmGrowth growth_of(const Project& project, const Plan& plan, const ElasticFarm& elastic);
 
-// Elastic farms keep the nodes that exist, but for `lost` ones, whatever they asked for. False: they ask for
-// no others anyway.
+// Makes elastic farms keep all existing nodes except `lost` ones, regardless of their requests. Returns false
+// if that changes nothing.
 bool keep_existing_nodes(Project& project, const Snapshot& snapshot, const std::set<std::string>& lost);
 
-// Conflict: a run works on a farm of that system, and would create its nodes again.
+// Conflict: a run supervises a farm of that system and would recreate its nodes.
 Status check_farms_unsupervised(const std::vector<ElasticFarm>& farms, const std::string& system,
                                 const Snapshot& now);
 // Keeps only the actions of a plan that remove resources, and those that drain nodes first.
@@ -79,7 +79,7 @@ void keep_removals(Plan& plan);
 // The ordinals that the project is compiled with.
 std::vector<int> chosen_ordinals(const Project& project, const ElasticFarm& elastic);
 
-// By system: what a plan says of the choice.
+// System -> the plan's explanation of the choice.
 std::map<std::string, std::string> farm_systems_of(const Project& project);
 
 }  // namespace radl::driver

@@ -1,5 +1,5 @@
-// What a run knows of the process that hosts it. Each front end makes one for each user that it serves:
-// whatever the runtime needs of the surroundings comes from it, not from the process.
+// The process that hosts a run. A front end creates one for each user that it serves. The runtime reads its
+// surroundings only from here, never from the process.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace radl::driver {
 
 struct Host {
-  std::string folder;      // absolute; relative places of states begin here
+  std::string folder;      // absolute; base of relative state paths
   std::string principal;   // requesting user, named in locks and history; "": the user of this process
   World* world = nullptr;  // clock, files, randomness, environment; outlives every run
   const CloudProviders* providers = &built_in_providers();
@@ -26,13 +26,13 @@ struct Host {
   // $XDG_DATA_HOME/radlc/NAME, else ~/.local/share/radlc/NAME; "" if there is no home folder.
   std::string data_file(const std::string& name) const;
 
-  // Of all infrastructures (runtime/state/index.h).
+  // Index of all infrastructures (runtime/state/index.h).
   std::string infrastructures_index() const { return state_file("infrastructures.json"); }
-  // What runs took and cost (runtime/figures/runs_file.h).
+  // Times and costs of runs (runtime/figures/runs_file.h).
   std::string runs_file() const { return data_file("runs.jsonl"); }
   // The user's calibration (runtime/figures/calibration_store.h).
   std::string calibration_file() const { return data_file("foresight.db"); }
-  // Of `radlc catalog update`: newer prices than those that radlc was built with.
+  // From `radlc catalog update`: newer prices than the built-in ones.
   std::string catalog_file(const std::string& cloud) const {
     return data_file("catalog/" + cloud + ".catalog");
   }

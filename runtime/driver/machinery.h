@@ -1,4 +1,4 @@
-// What a run needs to touch the world: the clouds, the step runners and the connections, put together once.
+// Everything with which a run acts on the world: clouds, step runners and connections.
 #pragma once
 
 #include <memory>
@@ -15,32 +15,32 @@
 namespace radl::driver {
 
 struct MachineryOptions {
-  std::string cloud;  // for nodes that name none; empty: CloudSet::name_for
+  std::string cloud;  // for nodes without a cloud; empty: CloudSet::name_for
   std::string auth;   // auth file of the Infrastructure Manager
   int parallelism = 10;
 };
 
-// What radlc was built with, and what `radlc catalog update` brought since.
+// The built-in catalog, updated by `radlc catalog update`.
 Catalog current_catalog(const Host& host);
 
 class Machinery {
  public:
-  // `auth`: its lines are clouds by their ids; the first of a type is the type's default account.
-  // `host` outlives it. `stop`: of the run, for what a cloud asks while a plan is made.
+  // `auth`: each line is a cloud by its id; the first of a type is that type's default account. `host` must
+  // outlive this object. `stop`: ends queries of clouds while a plan is made.
   Machinery(const Host& host, const MachineryOptions& options, Catalog catalog,
             std::shared_ptr<const AuthFile> auth, const Stop& stop);
   const Host& host() const { return host_; }
   const CloudSet& clouds() const { return clouds_; }
   const Catalog& catalog() const { return catalog_; }
-  // A Run with clouds, runners, connector, world and options set; the caller adds store, program, secrets
-  // and sinks. Not longer than this.
+  // Returns a Run with clouds, runners, connector, world and options. The caller adds store, program, secrets
+  // and sinks. Must not outlive this object.
   Run run();
 
  private:
   const Host& host_;
   MachineryOptions options_;
   Catalog catalog_;
-  ssh::Connections connections_;  // outlives the clouds
+  ssh::Connections connections_;  // must outlive the clouds
   CloudSet clouds_;
   std::unique_ptr<StepRunner> native_, ansible_, cloud_init_, training_, program_;
   ssh::Logins logins_;

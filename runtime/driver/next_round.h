@@ -44,9 +44,9 @@ class NextRound : public EventSink {
   std::set<std::string> suspects() const;
   void found_gone(const std::set<std::string>& nodes);  // subset of the suspects
 
-  // Running trainings get the nodes that are now in the state.
+  // Running trainings get the nodes that the state now has.
   void follow_scaling();
-  // They do not get them, for this reason; the user is told once.
+  // Running trainings do not get them, for this reason. The user is told once.
   void refuse_scaling(const std::string& why);
 
   // True if the next round should begin now. Thread-safe.

@@ -1,5 +1,5 @@
-// What a plan's trainings and programs will take, from the user's calibration; and what they took, for the
-// next one.
+// Forecasts a plan's trainings and programs from the user's calibration, and records their actual times for
+// later forecasts.
 #pragma once
 
 #include <vector>
@@ -11,17 +11,17 @@
 
 namespace radl::driver {
 
-// The kind of machine that a node of the plan is, or becomes.
+// Returns the machine type that a node of the plan has or gets.
 foresight::MachineFacts machine_of(const Plan& plan, const std::string& node, const Machinery& machinery);
 
-// Of each training and each program that the plan runs. Error: the calibration cannot be read.
+// One for each training and program that the plan runs. Error: the calibration cannot be read.
 Result<std::vector<PlanForecast>> plan_forecasts(const Plan& plan, const Project& project,
                                                  const Machinery& machinery, const Stop& stop = {});
 
-// What the forecasts said of the longest job, with what is done around it, and of the whole run.
+// Copies the forecasts of the longest job with its surroundings, and of the whole run, into `figures`.
 void predict_training(const std::vector<PlanForecast>& forecasts, RunFigures& figures);
 
-// Keeps what the trainings and programs of a run took, for the next forecast.
+// Records the times of a run's trainings and programs for later forecasts.
 Status keep_trainings(const Plan& plan, const Project& project, const Machinery& machinery,
                       const RunReport& report, const Snapshot& after);
 

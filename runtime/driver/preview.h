@@ -1,4 +1,4 @@
-// What `radlc plan` shows: what an apply or a destroy would do. Changes nothing.
+// Previews an apply or a destroy for `radlc plan`. Changes nothing.
 #pragma once
 
 #include <vector>
@@ -14,8 +14,8 @@ struct Preview {
   Snapshot snapshot;
   Plan plan;
   std::vector<PlanForecast> forecasts;
-  std::vector<PriceElsewhere> elsewhere;  // of what has no resources yet
-  // Of a destroy: resources that the state does not have and that may exist, because a run was interrupted
+  std::vector<PriceElsewhere> elsewhere;  // if there are no resources yet
+  // For a destroy: resources that may exist although the state lacks them, because a run was interrupted
   // while it created them. The destroy looks them up first, and deletes those that it finds.
   std::vector<std::string> uncertain;
 };
@@ -26,16 +26,16 @@ struct PreviewRequest {
   bool plan_alone = false;  // without forecasts and prices elsewhere
 };
 
-// Of an apply of the project. With plan.refresh, clouds and nodes are looked at as well. If the compiler
-// would explain an error, the explanation is in project.refused.
+// Previews an apply of the project. With plan.refresh, also inspects clouds and nodes. If the compiler would
+// explain an error, the explanation is in project.refused.
 Status preview_apply(Project& project, const PreviewRequest& request, Cancellation& cancellation,
                      const Tell& tell, Preview& preview);
-// Of a destroy of plan.targets; none: of everything. With plan.refresh, clouds are asked what else carries
-// the infrastructure's tag, which a destroy leaves alone.
+// Previews a destroy of plan.targets, or of everything if it is empty. With plan.refresh, also queries the
+// clouds for other resources with the infrastructure's tag, which a destroy keeps.
 Status preview_destroy(const Host& host, const ProjectOptions& options, const PreviewRequest& request,
                        Cancellation& cancellation, Preview& preview);
 
-// The plan as a file that an apply takes.
+// Returns the plan as a file for `radlc apply`.
 std::string saved_plan_of(const Project& project, const Plan& plan);
 
 }  // namespace radl::driver

@@ -1,4 +1,4 @@
-// A project: from files, inputs and the place of a state to a compiled program and its state's folder.
+// A project: its files and inputs, the compiled program, and the location of its state.
 #pragma once
 
 #include <memory>
@@ -17,29 +17,29 @@
 namespace radl::driver {
 
 struct ProjectOptions {
-  std::vector<std::string> files;   // or a folder: its one .radl file; empty: that of this folder
+  std::vector<std::string> files;   // or a folder with one .radl file; empty: this folder
   std::vector<std::string> inputs;  // "name=value"
   std::vector<std::string> input_files;
   std::vector<std::string> module_path;
-  // Where states are: a folder, or s3://BUCKET/PREFIX; empty: what RADL_STATE says, else the file's
-  // `option state`, else .radl beside the first file.
+  // Location of states: a folder or s3://BUCKET/PREFIX. Empty: RADL_STATE, else the file's `option state`,
+  // else .radl beside the first file.
   std::string state;
   std::string name;  // of the infrastructure; empty: the program's
 };
 
-// What `radlc scale` asks for.
+// A request of `radlc scale`.
 struct ScaleRequest {
   std::string system;
   std::optional<int> count;
   bool relative = false;                    // `count` is a difference
-  std::vector<int> without;                 // ordinals of nodes that go first
-  std::optional<std::vector<int>> exactly;  // these ordinals, ascending, in place of all that
-  bool reset = false;                       // as many as the file says
-  // Of an elastic farm's system: nothing but removals is done. Conflict: a radlc works on the farm.
+  std::vector<int> without;                 // ordinals of nodes to remove first
+  std::optional<std::vector<int>> exactly;  // exactly these ordinals, ascending; replaces the above
+  bool reset = false;                       // back to the file's number
+  // For an elastic farm's system: only remove nodes. Conflict: another radlc works on the farm.
   bool frees = false;
 };
 
-// Asks a person for an input's value; nothing: there is no answer.
+// Asks a person for an input's value; nullopt if there is no answer.
 using AskInput = decltype(CompileOptions::ask);
 
 // Findings of a compilation, with the sources that they point into.
@@ -49,49 +49,49 @@ struct Findings {
 };
 
 struct Project {
-  const Host* host = nullptr;  // outlives it
+  const Host* host = nullptr;  // must outlive this object
   SourceMap sources;
   Diagnostics diagnostics;
-  std::unique_ptr<Findings> refused;  // why the file cannot have the nodes asked for (use_state_of)
+  std::unique_ptr<Findings> refused;  // why the file does not allow the requested nodes (use_state_of)
   Compiled compiled;
   std::string state_directory;
   std::vector<std::string> files;
   CompileOptions compile_with;
-  std::string words;          // project_words() of the options
-  std::string sudo_password;  // among compiled.secrets (use_sudo_password)
-  std::map<std::string, std::string>
-      answers;  // to questions for inputs, so that none is asked more than once
+  std::string words;                           // project_words() of the options
+  std::string sudo_password;                   // among compiled.secrets (use_sudo_password)
+  std::map<std::string, std::string> answers;  // to questions for inputs, so that each is asked once
   std::optional<ScaleRequest> scale;
-  std::vector<ElasticFarm> farms;       // of the program as the file has it
-  FarmNodes farm_nodes;                 // what else decides about their nodes
-  Scalings scaled;                      // that it is compiled with (use_state_of)
+  std::vector<ElasticFarm> farms;       // of the program as in the file
+  FarmNodes farm_nodes;                 // overrides of their nodes
+  Scalings scaled;                      // used by the compilation (use_state_of)
   std::map<std::string, int> deployed;  // system -> nodes, as the file says
 };
 
-// Compiles into `project`, whose findings are there on success and on failure. Invalid with an empty message:
-// one of the findings is an error and says all.
+// Compiles into `project`, whose findings are set on success and on failure. Invalid with an empty message:
+// the findings contain the errors.
 Status load_project(const Host& host, const ProjectOptions& options, AskInput ask, Project& project);
 
-// Compiles again where the state's nodes are others than the first compilation's, or have other #N# numbers:
-// what `radlc scale` has chosen, or is asked for now. NotFound, Invalid: of `scale`; with project.refused if
-// the compiler found the reason. Of elastic farms it chooses the nodes (choose_farm_nodes).
+// Compiles again if the state's nodes or their #N# numbers differ from those of the first compilation,
+// because `radlc scale` has chosen or is choosing others. Chooses the nodes of elastic farms
+// (choose_farm_nodes). NotFound, Invalid: about `scale`; if the compiler found the reason, it is in
+// project.refused.
 Status use_state_of(Project& project, const Snapshot& snapshot, const CloudSet& clouds);
 
-// What use_state_of() would compile, with nodes that `radlc scale` has chosen since. Conflict: the files have
-// changed since the project was compiled, or cannot have these nodes.
+// Returns what use_state_of() would compile now, with nodes chosen since by `radlc scale`. Conflict: the
+// files have changed since the project was compiled, or do not allow these nodes.
 Result<Compiled> compiled_with(const Project& project, const Snapshot& snapshot);
 
-// Puts the password that sudo asks for on nodes among the program's secrets (kSudoSecret); empty: there is
-// none.
+// Adds the nodes' sudo password to the program's secrets (kSudoSecret). Empty: no password.
 void use_sudo_password(Project& project, const std::string& password);
 
-// The compiler's options that the project's options and the environment (RADL_INPUT_name) give.
+// Returns the compiler's options from the project's options and the environment (RADL_INPUT_name).
 Result<CompileOptions> compile_options(const Host& host, const ProjectOptions& options, AskInput ask);
 
-// " FILE --state DIR --name NAME", as far as they were given, for a command line that a user may copy.
+// Returns " FILE --state DIR --name NAME" as given, for a command line to copy.
 std::string project_words(const ProjectOptions& options);
 
-// The files given, with the only *.radl of a folder in its place, or the only *.radl of this folder.
+// Returns the given files. A folder stands for its only *.radl file, and no file for the only one in this
+// folder.
 Result<std::vector<std::string>> source_files(const ProjectOptions& options);
 
 }  // namespace radl::driver

@@ -1,4 +1,4 @@
-// What parser and checker say about one document.
+// Findings of the parser and the checker for one document.
 #pragma once
 
 #include <map>
@@ -11,10 +11,10 @@
 
 namespace radl::lsp {
 
-// All that a check needs, so that it can run on another thread than the one that the workspace belongs to.
+// Input of a check, complete, so that it can run on another thread than the workspace's.
 struct CheckJob {
   AnalysisPtr analysis;             // of the document
-  std::vector<AnalysisPtr> others;  // the other open documents: their text counts, saved or not
+  std::vector<AnalysisPtr> others;  // the other open documents, including unsaved changes
   std::map<std::string, std::string> environment;
   std::vector<std::string> module_path, image_schemes;
   Encoding encoding = Encoding::Utf16;
@@ -29,11 +29,11 @@ struct Findings {
   Diagnostics diagnostics;  // sorted
   uint32_t file = 0;        // the document's id in `sources`
 
-  // Was this file read for the check?
+  // True if this file was read for the check.
   bool read(const std::string& path) const { return sources.find(std::string_view(path)) != nullptr; }
 };
 
-// Parses and checks the text as `radlc check` would check the file. Touches nothing but the job and the disk.
+// Parses and checks the text like `radlc check`. Accesses only the job and the disk.
 FindingsPtr find_all(const CheckJob& job);
 
 // As LSP diagnostics.

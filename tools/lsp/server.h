@@ -1,7 +1,7 @@
 // `radlc lsp`: the Language Server Protocol 3.17 over two file descriptors.
 //
 // Requests are answered in order on one thread; the compiler checks on another one, and its findings are
-// published as they come. A check begins when nothing has changed for `diagnostics_delay`; no request waits
+// published as they arrive. A check starts when nothing has changed for `diagnostics_delay`; no request waits
 // for one.
 #pragma once
 
@@ -20,7 +20,7 @@ struct ServerOptions {
   std::chrono::milliseconds diagnostics_delay{150};
 };
 
-// Serves until the client says `exit` or goes away. 0 after an orderly shutdown, 1 otherwise.
+// Serves until the client sends `exit` or disconnects. Returns 0 after an orderly shutdown, else 1.
 int serve(int in_fd, int out_fd, const ServerOptions& options);
 
 }  // namespace radl::lsp

@@ -1,4 +1,4 @@
-// Every text the server knows: open documents as the editor has them, other files as they lie on the disk.
+// All texts that the server knows: open documents as in the editor, other files from disk.
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@ using FindingsPtr = std::shared_ptr<const Findings>;
 
 struct OpenDocument {
   Document document;
-  AnalysisPtr current;    // of the document's text; null until asked for after a change
+  AnalysisPtr current;    // of the document's text; null after a change until requested
   AnalysisPtr last_good;  // the last one without syntax errors; may be null
   FindingsPtr findings;   // of `current`; null until it is checked
   bool unchecked = true;  // a check is due
@@ -26,11 +26,10 @@ struct OpenDocument {
 
 class Workspace {
  public:
-  static constexpr size_t kMostFiles = 2000;  // of a folder's *.radl that are looked at
+  static constexpr size_t kMostFiles = 2000;  // maximum number of *.radl files read in a folder
   static constexpr size_t kMostFileBytes = 16u << 20;
 
-  // `search`: as for the compiler; its `project` is not used, each file has its own. `environment`: the
-  // process's.
+  // `search`: as for the compiler, but each file has its own `project`. `environment`: the process's.
   Workspace(SearchPath search, std::map<std::string, std::string> environment)
       : search_(std::move(search)), environment_(std::move(environment)) {}
 
@@ -45,21 +44,21 @@ class Workspace {
   OpenDocument* find(const std::string& uri);
   std::map<std::string, OpenDocument>& documents() { return documents_; }
 
-  // The document as it is now, parsed.
+  // Returns the current document, parsed.
   AnalysisPtr analyse(OpenDocument& document);
-  // A file by path: the open document if there is one, else what is on the disk (read again when it changed).
-  // Null when it cannot be read.
+  // Returns a file by path: the open document, else the file on disk, read again if it has changed. Null if
+  // it cannot be read.
   AnalysisPtr file(const std::string& path);
   const SearchPath& search() const { return search_; }
   const std::map<std::string, std::string>& environment() const { return environment_; }
-  // The file that `use 'NAME'` in `from` means; nullopt when there is none.
+  // Returns the file that `use 'NAME'` in `from` refers to; nullopt if there is none.
   std::optional<std::string> module_path(const std::string& name, const std::string& from) const;
-  // Names that `use` could take in `from`: standard library, modules/, files beside it.
+  // Returns the names that `use` accepts in `from`: standard library, modules/, files beside it.
   std::vector<std::string> module_names(const std::string& from) const;
-  // Why a file is not to be edited: it is of the standard library, or of a package that `radlc vendor`
-  // brought; "" for all others.
+  // Returns why a file must not be edited: it belongs to the standard library, or to a package from `radlc
+  // vendor`. "" for all others.
   std::string not_to_edit(const std::string& path) const;
-  // All *.radl below the roots and all open documents. Ends early when it is time to stop.
+  // Returns all *.radl files below the roots and all open documents. Ends early on `stop`.
   std::vector<AnalysisPtr> everything(const Stop& stop);
 
  private:

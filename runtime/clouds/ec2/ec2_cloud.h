@@ -1,8 +1,8 @@
 // Amazon EC2, and servers that speak its API: one cloud for each account and region.
 //
-// In: the requests of runtime/clouds/cloud.h. Out: calls of the Query API (api.h), one for each request but
-// where a request takes several. Everything that is made carries tags by which it is found again, whatever
-// becomes of the answer (docs/decisions/0014-ec2.md).
+// In: the requests of runtime/clouds/cloud.h. Out: calls of the Query API (api.h), one per request except for
+// requests that need several. Every resource has tags that identify it even if the response was lost
+// (docs/decisions/0014-ec2.md).
 #pragma once
 
 #include <functional>
@@ -17,31 +17,28 @@
 
 namespace radl::ec2 {
 
-// In the list of all: runtime/clouds/provider.h.
+// Listed in runtime/clouds/provider.h.
 const CloudProvider& provider();
 
 struct Options {
   std::shared_ptr<const aws::Configuration> configuration;
-  // Of an account by its name; "": the default one. Invalid: there is no such account.
+  // Credentials of an account; "": the default one. Invalid: no such account.
   std::function<Result<std::shared_ptr<aws::CredentialSource>>(const std::string& account)> credentials;
   // CloudFamily::has_credentials
   std::function<bool(const std::string& account)> has_credentials;
   std::string default_region;  // empty: none is configured
-  // What asks for little is there at once (groups, keys); machines take longer, and are looked at more rarely
-  // the longer.
+  // Groups and keys exist at once. Machines take longer, and are polled less and less often.
   Timing timing{std::chrono::seconds(60), {std::chrono::milliseconds(20), std::chrono::seconds(5)}};
-  // The address, as a CIDR, that this computer is seen under from outside; empty: asked for when it is
-  // needed.
+  // The public address of this computer as a CIDR; empty: determined when needed.
   std::string caller;
 };
 
-// The environment's and the shared files' settings; `client` outlives what is made of them.
-// RADL_EC2_SETTLES_AFTER and RADL_EC2_PACE (seconds) are for servers that are quicker to show what was made;
-// RADL_CALLER_CIDR says what SSH is opened for.
+// Reads the environment and the shared configuration files; `client` must outlive the result.
+// RADL_EC2_SETTLES_AFTER and RADL_EC2_PACE (seconds) adapt to servers that show changes sooner.
+// RADL_CALLER_CIDR sets the address that SSH is opened for.
 Result<Options> options_of(http::Client& http);
 
-// `load` is called when a cloud of the family is first asked for: a run that needs none reads nothing of
-// AWS's.
+// Called on the first request for a cloud of the family, so that other runs read no AWS files.
 using LoadOptions = std::function<Result<Options>(http::Client& http)>;
 std::unique_ptr<CloudFamily> make_family(const Environment& environment, LoadOptions load = options_of);
 

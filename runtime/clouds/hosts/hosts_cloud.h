@@ -1,8 +1,8 @@
-// Machines that exist already: logged in to with what the user has, taken for one infrastructure, and given
-// back as they were. docs/providers/hosts.md says how a file names them.
+// Existing machines: radlc logs in with the user's keys, reserves them for one infrastructure, and returns
+// them as they were. docs/providers/hosts.md describes how a file names them.
 //
-// Types: "key" (the infrastructure's own), "host". Nothing is made but a marker and a line of
-// ~/.ssh/authorized_keys; a request does its work before it answers, in one login of 20 s at most.
+// Types: "key" (the infrastructure's own), "host". radlc creates only a marker and a line in
+// ~/.ssh/authorized_keys. A request completes before it returns, with one login of at most 20 s.
 #pragma once
 
 #include <chrono>
@@ -15,18 +15,18 @@
 
 namespace radl::hosts {
 
-// In the list of all: runtime/clouds/provider.h.
+// Listed in runtime/clouds/provider.h.
 const CloudProvider& provider();
 
-// Of CloudId: machines of this cloud are given back, never removed.
+// Name in a CloudId. Machines of this cloud are returned, never deleted.
 inline constexpr const char* kCloudName = "hosts";
 
 struct Options {
-  // The ssh_config file that names are looked up in; empty: what `ssh` itself reads.
+  // The ssh_config file used to look up names; empty: the default of `ssh`.
   std::string ssh_config;
-  // A script whose connection was lost may run on for so long.
+  // How long a script may continue after its connection was lost.
   std::chrono::milliseconds settles_after{15000};
-  // Shared with whoever else logs in to the same machines, and outlives the cloud; nullptr: it has its own.
+  // Shared with other users of the same machines; must outlive the cloud. nullptr: its own.
   ssh::Connections* connections = nullptr;
 };
 

@@ -1,8 +1,7 @@
-// Nodes on this computer: each a folder with an OpenSSH server of its own on a loopback address of its own.
-// docs/providers/local.md says what is isolated from what, with root and without.
+// Nodes on this computer: each is a folder with its own OpenSSH server on its own loopback address.
+// docs/providers/local.md describes the isolation, with and without root.
 //
-// Types: "key", "network", "node". A request does all of its work before it answers, some 50 ms for a node:
-// it waits for nobody but this computer.
+// Types: "key", "network", "node". A request completes before it returns, within about 50 ms for a node.
 #pragma once
 
 #include <memory>
@@ -14,28 +13,28 @@
 
 namespace radl::local {
 
-// In the list of all: runtime/clouds/provider.h.
+// Listed in runtime/clouds/provider.h.
 const CloudProvider& provider();
 
 enum class Isolation {
-  Auto,      // file system view, hostname and processes of its own, where this user and kernel can
-  Off,       // a folder and a server only
-  Required,  // an error where it cannot be had
+  Auto,      // own file system view, hostname and processes, if this user and kernel allow it
+  Off,       // only a folder and a server
+  Required,  // an error if it is unavailable
 };
 
 enum class NetworkChoice {
-  Auto,    // a network of the infrastructure's own where nodes are isolated and it can be had, else shared
+  Auto,    // an own network if nodes are isolated and it is available, else shared
   Shared,  // loopback addresses of this computer
-  Own,     // an error where it cannot be had
-  Closed,  // as Own, without a way out of it
+  Own,     // an error if it is unavailable
+  Closed,  // like Own, without access to other networks
 };
 
 struct Options {
   Isolation isolation = Isolation::Auto;
   NetworkChoice network = NetworkChoice::Auto;
-  std::string wrong = {};        // what the environment says and nobody understands: an error of can_make()
+  std::string wrong = {};        // an invalid setting in the environment: an error of can_make()
   Environment environment = {};  // of the user
-  Stop stop = {};                // of the run: ends its question about this computer's GPUs
+  Stop stop = {};                // ends the query for this computer's GPUs
 };
 
 // RADL_LOCAL_ISOLATION=auto|off|required, RADL_LOCAL_NETWORK=auto|shared|own|closed.
