@@ -20,26 +20,26 @@ struct ImAuthorization {
   std::string accounts;
 };
 
-// Authorization in its three forms: the lines of an auth file, joined by the two characters `\n` (a line
-// break inside of a value: `\\n`), or one JSON list of them; `Basic`; `Bearer`. Values of the lines are taken
-// as they are: file() and command() are none of a client's. nullopt: there is no credential of this service
-// in it. Invalid: it is malformed.
+// Parses Authorization in its three forms: the lines of an auth file, joined by the two characters `\n` (a
+// line break inside a value is `\\n`), or one JSON list of them; `Basic`; `Bearer`. Values of the lines are
+// literal: file() and command() are not evaluated for clients. nullopt: it has no credential for this
+// service. Invalid: it is malformed.
 Result<std::optional<ImAuthorization>> read_authorization(std::string_view header);
 
-// Lines of an auth file, one a line or as JSON, in the form of ImAuthorization::accounts: without those of
-// this service. Invalid: it is malformed, or names a file or a command.
+// Parses lines of an auth file, or their JSON form, to the format of ImAuthorization::accounts, without the
+// lines for this service. Invalid: it is malformed, or names a file or a command.
 Result<std::string> read_accounts(std::string_view text);
 
-// The first type of `accept` that can be served: application/json where `json`, and `own`. Nothing: 415.
-// Parameters (";q=") are dropped, and the order is the written one, as the reference has it.
+// Returns the first type of `accept` that can be served: application/json if `json`, and `own`. nullopt: 415.
+// Like the reference, ignores parameters (";q=") and uses the written order.
 std::optional<std::string> accepted_type(std::string_view accept, std::string_view own, bool json);
 
-// How an error is written: by Accept, of which JSON wins, then HTML.
+// Format of an error: by Accept; JSON precedes HTML.
 enum class ErrorForm { Text, Json, Html };
 ErrorForm error_form(std::string_view accept);
 std::string error_body(ErrorForm form, int status, const std::string& message);
 
-// The flags of a query: 1/0, true/false, yes/no, on/off in any letters. nullopt: none of these.
+// Parses a flag of a query: 1/0, true/false, yes/no, on/off, in any case. nullopt: none of these.
 std::optional<bool> read_flag(std::string_view text);
 
 }  // namespace radl::serve

@@ -1,5 +1,5 @@
 // The service's own REST API, below /api/v1 (docs/openapi.json, docs/service.md): plans, runs,
-// infrastructures, uploads, results, recommendations, rehearsals and costs. The page calls nothing else.
+// infrastructures, uploads, results, recommendations, rehearsals and costs. The page uses only this API.
 #pragma once
 
 #include <atomic>
@@ -27,12 +27,12 @@ namespace radl::serve {
 
 class OwnApi : public Part {
  public:
-  // All outlive it.
+  // All must outlive this object.
   OwnApi(Users& users, Access& access, Workspaces& workspaces, Webhooks& webhooks);
 
   bool takes(const httpd::RequestHead& head) const override { return head.path.starts_with("/api/"); }
   Begun begin(const httpd::RequestHead& head, const Caller& caller) override;
-  // Called for each answer of the service, for the metrics.
+  // Called for each response of the service, for the metrics.
   void count(int status);
 
  private:
@@ -41,7 +41,7 @@ class OwnApi : public Part {
   static const std::vector<Route>& routes();
   httpd::Answer answer(const Route& route, OwnCall& call);
   Begun begin_upload(const OwnCall& call);
-  // Of the caller, or of anybody if the caller may see that. NotFound.
+  // Workspaces of the caller, or of any user if the caller may see them. NotFound.
   Result<std::shared_ptr<Workspace>> find(const OwnCall& call, const std::string& id) const;
   Result<std::shared_ptr<Workspace>> find_of(const OwnCall& call, const std::string& part) const;
   Result<std::shared_ptr<Workspace>> seen(const OwnCall& call, Result<std::shared_ptr<Workspace>> found,
@@ -118,7 +118,7 @@ class OwnApi : public Part {
   EventStreams streams_;
   Uploads uploads_;
   RequestSlots processes_{4, 8};
-  RequestSlots plans_{8, 16};              // they may ask clouds for minutes
+  RequestSlots plans_{8, 16};              // queries of clouds may take minutes
   std::atomic<uint64_t> answers_[6] = {};  // by the first digit of the status
 };
 

@@ -1,8 +1,7 @@
-// The events of a run of the own API as server-sent events: from a number on, then as they happen, whichever
-// process writes them.
+// Sends the events of a run of the own API as server-sent events: from a given number on, and then as they
+// occur, whichever process writes them.
 //
-// A run that was continued after the service's end has several logs; its events are numbered through all of
-// them.
+// A run that the next service continued has several logs; its events are numbered through all of them.
 #pragma once
 
 #include <condition_variable>
@@ -24,13 +23,13 @@ namespace radl::serve {
 // Reads the events of one run in their order.
 class RunReader {
  public:
-  // `from`: the number of the first event that is wanted.
+  // `from`: number of the first event to return.
   RunReader(std::shared_ptr<const Workspace> workspace, std::string run, unsigned long long from);
   ~RunReader();
-  // The next event, with its number in `sequence`; nothing: there is none now. A line that is not an event is
-  // passed over.
+  // Returns the next event, with its number in `sequence`; nullopt if there is none now. Skips lines that are
+  // not events.
   std::optional<Event> next();
-  // The run is over, and next() has given everything.
+  // True if the run has ended and next() has returned everything.
   bool over();
 
  private:
@@ -39,20 +38,20 @@ class RunReader {
   const std::shared_ptr<const Workspace> workspace_;
   const std::string run_;
   const unsigned long long from_;
-  unsigned long long before_ = 0, last_ = 0;  // events of the logs before; of this one
-  size_t log_ = 0;                            // how many logs were opened
+  unsigned long long before_ = 0, last_ = 0;  // events in earlier logs; in this one
+  size_t log_ = 0;                            // number of opened logs
   std::unique_ptr<EventReader> reader_;
 };
 
-// Wakes the streams whose run has written something. It looks at each run, not at each stream.
+// Wakes the streams of runs with new events. Checks each run, not each stream.
 class EventStreams {
  public:
   static constexpr size_t kMostOfUser = 1000, kMostOfAll = 2000;
 
   EventStreams();
   ~EventStreams();
-  // `may`: whether the caller's token is still valid; asked now and then, once for all streams of the token,
-  // which end when it says no. Quota: the user has too many streams, or all users together.
+  // `may`: returns whether the caller's token is still valid. It is called periodically, once for all streams
+  // of a token, which end if it returns false. Quota: the user, or all users together, have too many streams.
   Result<std::unique_ptr<httpd::StreamSource>> open(std::shared_ptr<const Workspace> workspace,
                                                     const std::string& run, unsigned long long from,
                                                     const Caller& caller, std::function<bool()> may);

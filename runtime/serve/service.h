@@ -1,9 +1,9 @@
-// `radlc serve`: one process that serves its users the REST API of the Infrastructure Manager, an API of its
-// own and a page.
+// `radlc serve`: one process that offers its users the REST API of the Infrastructure Manager, its own API,
+// and a page.
 //
-// Every request needs a token (access.h). Nothing but loopback is listened on without TLS.
-// Infrastructures are kept in FOLDER and are there again after a restart; a run that was interrupted is
-// picked up by the next request that changes its infrastructure.
+// Every request needs a token (access.h). Without TLS, it listens only on loopback. Infrastructures are
+// stored in FOLDER and survive a restart. The next request that changes an infrastructure recovers an
+// interrupted run.
 #pragma once
 
 #include <memory>
@@ -22,10 +22,10 @@
 
 namespace radl::serve {
 
-// For each user.
+// Limits of each user.
 struct ServiceLimits {
   size_t infrastructures = 200;
-  double requests_per_second = 200;  // on average; ten times as many at once
+  double requests_per_second = 200;  // on average; bursts of ten times as many
 };
 
 struct ServiceOptions {
@@ -33,22 +33,22 @@ struct ServiceOptions {
   std::string address = "127.0.0.1";
   uint16_t port = 8899;
   std::string certificate, key;         // PEM files; both or neither
-  std::vector<std::string> host_names;  // by which clients may call this service beside its address
+  std::vector<std::string> host_names;  // names for this service besides its address
   std::string owner;                    // the user of FOLDER/token
   Settings settings;
   ServiceLimits limits;
-  bool trust_users = false;  // as the owner (Settings::trusted)
+  bool trust_users = false;  // trust all users like the owner (Settings::trusted)
 };
 
 class Service {
  public:
-  // Listens when it returns. Invalid: another address than loopback without TLS. Conflict: another service
-  // uses the folder or the address.
+  // The service listens when this returns. Invalid: an address other than loopback without TLS. Conflict:
+  // another service uses the folder or the address.
   static Result<std::unique_ptr<Service>> start(const ServiceOptions& options);
   // Finishes the current actions and shuts down.
   ~Service();
   std::string url() const;
-  // An address that opens the page in a browser, once, within ten minutes.
+  // Returns an address that opens the page in a browser, once, within ten minutes.
   Result<std::string> one_time_link();
   std::string token_file() const { return folder_ + "/token"; }
   const std::vector<std::string>& notes() const { return notes_; }
@@ -71,8 +71,8 @@ class Service {
   std::unique_ptr<httpd::Server> server_;
 };
 
-// A one-time link to the service that FOLDER belongs to and that runs now. `user`: whose page it opens; "":
-// the owner's. NotFound: none runs.
+// Returns a one-time link to the running service of FOLDER. `user`: whose page it opens; "": the owner's.
+// NotFound: no service runs.
 Result<std::string> one_time_link(const std::string& folder, const std::string& owner, World& world,
                                   const std::string& user = {}, Scope scope = Scope::Admin);
 

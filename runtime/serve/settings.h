@@ -1,4 +1,4 @@
-// What every infrastructure of the service is given.
+// Settings of all infrastructures of a user.
 #pragma once
 
 #include <string>
@@ -8,20 +8,20 @@
 namespace radl::serve {
 
 struct Settings {
-  const driver::Host* host = nullptr;  // outlives the service
-  std::string cloud, auth;             // where a client sends no accounts: as --cloud and --auth
-  // Of the service's own user: where the states of infrastructures of the own API are kept, an absolute
-  // folder or a bucket (runtime/state/store.h), PLACE/ID each; "": in their folders.
+  const driver::Host* host = nullptr;  // must outlive the service
+  std::string cloud, auth;             // like --cloud and --auth, for clients that send no accounts
+  // Location of the states of the own API's infrastructures, PLACE/ID each: an absolute folder or a bucket
+  // (runtime/state/store.h); "": their folders. Only for the service's own user.
   std::string states;
-  // Whether the user's programs may do what the service's own user may: recipes of Ansible and nodes of
-  // `local` run on the service's computer, and functions of `radl 2` read its files and environment.
+  // True if the user's programs may do what the service's own user may: Ansible recipes and nodes of `local`
+  // run on the service's computer, and functions of `radl 2` read its files and environment.
   bool trusted = true;
 };
 
-// The rights and accounts of a change: those of the caller, whoever else owns the infrastructure.
+// Rights and accounts of a change: those of the caller, regardless of other owners.
 struct Order {
   Settings by;
-  std::string accounts;  // as Users::accounts() gave them; "": those of `by`
+  std::string accounts;  // from Users::accounts(); "": those of `by`
 };
 
 }  // namespace radl::serve

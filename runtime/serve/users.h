@@ -1,8 +1,8 @@
-// What the service gives to the work of each of its users: an environment, a home, and credentials.
+// The surroundings of each user's work in the service: environment, home, and credentials.
 //
-// The service's own user has all that its process has. Another user has an empty environment, a folder of
-// their own, FOLDER/users/NAME, and no credentials of the computer (common/machine_identity.h). A user who is
-// not trusted (Settings::trusted) is also confined: no requests to closed addresses
+// The service's own user has everything that its process has. Other users have an empty environment, their
+// own folder FOLDER/users/NAME, and no credentials of the computer (common/machine_identity.h). Users who are
+// not trusted (Settings::trusted) are also confined: no requests to closed addresses
 // (common/http/closed_address.h), no nodes on this computer.
 #pragma once
 
@@ -19,8 +19,7 @@ namespace radl::serve {
 
 class Users {
  public:
-  // `own`: of the service's own user, whose name is `owner`. `trust_all`: all users are trusted as that one
-  // is.
+  // `own`: settings of the service's own user `owner`. `trust_all`: trust all users like that one.
   Users(const Settings& own, std::string folder, std::string owner, bool trust_all)
       : own_(own),
         folder_(std::move(folder)),
@@ -28,11 +27,11 @@ class Users {
         trust_all_(trust_all),
         vault_(folder_, *own.host->world) {}
 
-  // What it refers to lives as long as this.
+  // The result refers to this object, which must outlive it.
   Settings of(const std::string& user);
   bool trusts(const std::string& user) const { return trust_all_ || user == owner_; }
-  // The accounts that a request uses: those that it sent, else the stored ones of its user. Auth: accounts
-  // that the user may not use.
+  // Returns the accounts for a request: those that it sent, else the stored ones of its user. Auth: the user
+  // may not use these accounts.
   Result<std::string> accounts(const Caller& caller, const std::string& sent);
   Vault& vault() { return vault_; }
   const Settings& own() const { return own_; }
@@ -53,8 +52,8 @@ class Users {
   std::map<std::string, std::unique_ptr<Place>> places_;
 };
 
-// Whether nodes of a cloud (its type, or CloudId::text()) are on the service's computer or are reached with
-// the keys of its user: only trusted users have nodes there.
+// True if nodes of a cloud (its type, or CloudId::text()) are on the service's computer, or are reached with
+// the keys of its user. Only trusted users may have such nodes.
 bool is_on_this_computer(const driver::Host& host, const std::string& cloud);
 
 }  // namespace radl::serve

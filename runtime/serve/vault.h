@@ -1,6 +1,6 @@
 // The cloud credentials of the service's users, encrypted at rest: AES-256-GCM with FOLDER/credentials.key
-// (32 random bytes, mode 0600), one file for each user, FOLDER/credentials/USER. They are given to the user's
-// runs and to nobody else, and no answer shows them.
+// (32 random bytes, mode 0600), one file per user, FOLDER/credentials/USER. Only the user's runs get them,
+// and no response shows them.
 #pragma once
 
 #include <mutex>
@@ -17,24 +17,24 @@ class Vault {
  public:
   Vault(std::string folder, World& world) : folder_(std::move(folder)), world_(world) {}
 
-  // `text`: the lines of an auth file, without file() and command(). Invalid: it is not one.
+  // `text`: lines of an auth file, without file() and command(). Invalid: not an auth file.
   Status put(const std::string& user, const std::string& text);
-  // In the form that ImAuthorization::accounts has. "": the user has none. Corrupt: another key wrote it.
+  // In the format of ImAuthorization::accounts. "": the user has none. Corrupt: encrypted with another key.
   Result<std::string> get(const std::string& user);
-  // Their ids and types, and nothing else.
+  // Only ids and types.
   struct Name {
     std::string id, type;
   };
   Result<std::vector<Name>> names(const std::string& user);
   Status remove(const std::string& user);
-  // Another file of the service that is encrypted in the same way, with `about` (sealed()). "": there is
-  // none.
+  // Reads another file of the service that is encrypted in this way, with `about` (sealed()). "": no such
+  // file.
   Result<std::string> read_sealed(const std::string& path, const std::string& about);
   Status write_sealed(const std::string& path, const std::string& text, const std::string& about);
 
  private:
   std::string path(const std::string& user) const { return folder_ + "/credentials/" + user; }
-  // NotFound: there is none yet, and none is to be made.
+  // NotFound: there is no key, and `make` is false.
   Result<std::string> key(bool make);
 
   const std::string folder_;
@@ -42,11 +42,11 @@ class Vault {
   std::mutex mutex_;
 };
 
-// AES-256-GCM: 12 bytes of nonce, 16 of tag, the ciphertext. `about` is authenticated with it, and must be
-// the same for both.
+// Encrypts with AES-256-GCM. The result has 12 bytes of nonce, 16 of tag, and the ciphertext. `about` is
+// authenticated too, and must be the same for both functions.
 std::string sealed(const std::string& key, const std::string& nonce, const std::string& plain,
                    const std::string& about);
-// Corrupt: another key or another `about` was used, or it was changed.
+// Corrupt: another key, another `about`, or a modified text.
 Result<std::string> unsealed(const std::string& key, const std::string& sealed, const std::string& about);
 
 }  // namespace radl::serve

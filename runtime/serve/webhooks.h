@@ -1,14 +1,14 @@
 // Webhooks: the service POSTs an event to an address of a user when one of the user's runs is queued, starts
-// or ends (docs/service-webhooks.md). Form and signature are those of Standard Webhooks
+// or ends (docs/service-webhooks.md). Format and signature follow Standard Webhooks
 // (www.standardwebhooks.com).
 //
-//   FOLDER/webhooks.sealed        the hooks of all users, encrypted as stored credentials are (vault.h)
-//   FOLDER/deliveries/ID.json     what is not delivered yet; written before the run's own record
+//   FOLDER/webhooks.sealed        the hooks of all users, encrypted like credentials (vault.h)
+//   FOLDER/deliveries/ID.json     a pending delivery; written before the run's own record
 //
-// A delivery is sent at least once, and its ID stays the same. A delivery that fails is sent again for a day,
-// with growing pauses, also by the next service. Deliveries of one user go out one after the other, and those
-// of different users at once. None goes to a closed address (common/http/closed_address.h), except from the
-// service's own user to loopback.
+// A delivery is sent at least once and keeps its ID. A failed delivery is retried for a day with increasing
+// intervals, also by the next service. Deliveries of one user are sent one after another, those of different
+// users concurrently. None goes to a closed address
+// (common/http/closed_address.h), except from the service's own user to loopback.
 #pragma once
 
 #include <condition_variable>
@@ -33,34 +33,34 @@ struct Webhook {
   std::string id, user, url;
   std::string secret;               // "whsec_" and base64
   std::vector<std::string> events;  // "run.queued", "run.started", "run.finished"
-  double created = 0;               // wall seconds, as all times here
-  size_t pending = 0;               // deliveries that have not arrived yet
-  size_t given_up = 0;              // deliveries that never arrived
-  double last = 0;                  // time of the last attempt of this service; 0: none yet
-  std::string last_error;           // of that attempt; "": it arrived
+  double created = 0;               // wall-clock seconds, like all times here
+  size_t pending = 0;               // pending deliveries
+  size_t given_up = 0;              // failed deliveries
+  double last = 0;                  // last attempt of this service; 0: none
+  std::string last_error;           // of that attempt; "": delivered
 };
 Json to_json(const Webhook& hook);  // without its secret
 
 class Webhooks {
  public:
   static constexpr size_t kMostOfUser = 20;     // webhooks
-  static constexpr size_t kMostPending = 1000;  // deliveries of one user; the oldest is given up for another
+  static constexpr size_t kMostPending = 1000;  // deliveries of one user; a new one displaces the oldest
 
-  // Continues the deliveries of an earlier service. `notes` name the deliveries that cannot be read. `users`
-  // outlives it.
+  // Continues the deliveries of an earlier service. `notes` lists unreadable deliveries. `users` must outlive
+  // the result.
   static Result<std::unique_ptr<Webhooks>> open(Users& users, const std::string& folder,
                                                 std::vector<std::string>& notes);
   ~Webhooks();
 
-  // With a new secret; no `events`: all. Invalid: not a URL, or http to another computer. Auth: a closed
-  // address. Quota.
+  // Creates a hook with a new secret. Empty `events`: all. Invalid: not a URL, or http to another computer.
+  // Auth: a closed address. Quota.
   Result<Webhook> add(const std::string& user, const std::string& url,
                       const std::vector<std::string>& events);
-  std::vector<Webhook> list(const Caller& caller) const;       // those that the caller may touch
+  std::vector<Webhook> list(const Caller& caller) const;       // those visible to the caller
   Status remove(const Caller& caller, const std::string& id);  // NotFound
 
-  // Queues an event for each hook of `user` that asks for it. `subject`: the run's ID; the same event of the
-  // same run has the same ID. Returns when the deliveries are on disk, or cannot be written there.
+  // Queues an event for each hook of `user` that requests it. `subject`: the run's ID; equal events of a run
+  // have equal IDs. Returns when the deliveries are on disk, or cannot be written.
   void tell(const std::string& user, const std::string& event, const std::string& subject, const Json& data);
 
  private:
@@ -90,15 +90,15 @@ class Webhooks {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Webhook> hooks_;
-  std::vector<Delivery> deliveries_;        // but for those that are being sent
-  std::set<std::string> sending_;           // users
-  std::map<std::string, uint64_t> served_;  // user -> number of the last of its turns
+  std::vector<Delivery> deliveries_;        // except those being sent
+  std::set<std::string> sending_;           // users with a delivery in progress
+  std::map<std::string, uint64_t> served_;  // user -> number of its last turn
   uint64_t turns_ = 0;
   bool stopping_ = false;
   Threads threads_;
 };
 
-// "v1,BASE64": HMAC-SHA256 of "ID.SECONDS.BODY". `secret`: as Webhook::secret. Corrupt: it is not base64.
+// Returns "v1,BASE64": HMAC-SHA256 of "ID.SECONDS.BODY". `secret`: like Webhook::secret. Corrupt: not base64.
 Result<std::string> webhook_signature(const std::string& secret, const std::string& id,
                                       const std::string& seconds, const std::string& body);
 

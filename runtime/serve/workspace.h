@@ -1,17 +1,17 @@
 // An infrastructure of the service's own API: a folder with its program, its plans, its runs and its results.
 //
 //   FOLDER/about.json      name, owner and runs
-//   FOLDER/program.radl    the program that was planned last, unless it is of files
-//   FOLDER/plans/ID.json   a plan as it was shown; the newest of them, and all that were run
-//   FOLDER/plans/ID.plan   the saved plan that an apply takes; until its run is over
-//   FOLDER/files/          uploads; also a whole program, with its modules and what it reads
+//   FOLDER/program.radl    the program of the last plan, unless it consists of uploads
+//   FOLDER/plans/ID.json   a plan as shown; the newest ones, and all that were run
+//   FOLDER/plans/ID.plan   the saved plan for an apply, until its run ends
+//   FOLDER/files/          uploads; also a complete program with its modules and data
 //   FOLDER/state/NAME/     the state (runtime/state/store.h), unless Settings::states is elsewhere
-//   FOLDER/runs/           events of runs; those of the state go with it
-//   FOLDER/result/         what trainings of the program bring, if they say `result = 'result'`
+//   FOLDER/runs/           events of runs; the state's own copies are removed with it
+//   FOLDER/result/         results of trainings with `result = 'result'`
 //   FOLDER/receipt.json    of a destroy
 //
-// Only what a plan has shown is done. Runs go one after the other, in a thread that exists while there are
-// any. A run that the service's end cut off is continued by recover().
+// A run does only what its plan has shown. Runs execute one after another, on a thread that exists while
+// there are any. recover() continues a run that was cut off by the end of the service.
 #pragma once
 
 #include <atomic>
@@ -38,15 +38,15 @@ struct WorkspaceRun {
   enum class State { Queued, Running, Done, Failed, Stopped };
   std::string id;       // "WORKSPACE-3"
   std::string command;  // "apply", "scale", "destroy"
-  std::string plan;     // id of the plan that was shown
-  std::string by;       // who asked
+  std::string plan;     // id of its plan
+  std::string by;       // requesting user
   State state = State::Queued;
-  bool recovered = false;                  // the service ended meanwhile: the plan is made again
-  bool stop_asked = false;                 // somebody has asked that it ends: no service continues it
-  double asked = 0, begun = 0, ended = 0;  // wall seconds; 0: not yet
+  bool recovered = false;                  // the service ended meanwhile, so the plan is made again
+  bool stop_asked = false;                 // a user stopped it, so no service continues it
+  double asked = 0, begun = 0, ended = 0;  // wall-clock seconds; 0: not yet
   std::string code, why, hint;             // of a failure
-  std::vector<std::string> logs;   // ids of the runs of the driver (runtime/run/event_log.h), the first first
-  std::vector<std::string> notes;  // what the driver reported beside its events; at most kMostNotes
+  std::vector<std::string> logs;           // ids of the driver's runs (runtime/run/event_log.h), oldest first
+  std::vector<std::string> notes;          // the driver's notices outside its events; at most kMostNotes
   bool over() const { return state != State::Queued && state != State::Running; }
 };
 std::string_view state_name(WorkspaceRun::State state);  // "queued", ...
@@ -54,70 +54,71 @@ Json to_json(const WorkspaceRun& run);
 
 class Workspace {
  public:
-  // A new one, with nothing in it. `temporary`: it is of one command, which removes it unless it is run.
-  // Errors: of making the folder and its files. `users` outlives it.
+  // Creates an empty workspace. `temporary`: it belongs to one command, which removes it unless it is run.
+  // Errors: those of creating the folder and its files. `users` must outlive the result.
   static Result<std::shared_ptr<Workspace>> create(Users& users, const std::string& folder,
                                                    const std::string& id, const std::string& name,
                                                    const std::string& owner, bool temporary);
-  // That of a folder. NotFound, Corrupt.
+  // Opens the workspace of a folder. NotFound, Corrupt.
   static Result<std::shared_ptr<Workspace>> open(Users& users, const std::string& folder,
                                                  const std::string& id);
-  // Called when a run is queued, starts or ends, before its record is written; "run.queued", "run.started",
-  // "run.finished". The workspace holds its mutex meanwhile.
+  // Called when a run is queued, starts or ends, before its record is written: "run.queued", "run.started",
+  // "run.finished". The workspace holds its mutex during the call.
   using Listener =
       std::function<void(const Workspace& of, const WorkspaceRun& run, const std::string& event)>;
-  void listen(Listener listener) { listener_ = std::move(listener); }  // before recover()
-  // Continues the runs that were cut off.
+  void listen(Listener listener) { listener_ = std::move(listener); }  // call before recover()
+  // Continues interrupted runs.
   void recover();
-  ~Workspace();  // as stop(), and waits
-  // Ends plans and runs: actions that have begun are finished and recorded. The next service continues runs.
+  ~Workspace();  // calls stop() and waits
+  // Ends plans and runs: started actions are finished and recorded. The next service continues the runs.
   void stop();
 
   const std::string& id() const { return id_; }
   const std::string& name() const { return name_; }
   const std::string& owner() const { return owner_; }
   double created() const { return created_; }
-  double last_used() const { return last_used_; }  // wall seconds: of its files and plans
+  double last_used() const { return last_used_; }  // wall-clock seconds; of its files and plans
   const std::string& folder() const { return folder_; }
-  // The `directory` of its Store: where it was when the workspace was created, whatever Settings::states is
-  // now. A bucket is reached with the credentials of the service's own user, so the states of other users are
-  // never in one.
+  // The `directory` of its Store, as it was when the workspace was created, whatever Settings::states is now.
+  // A bucket is accessed with the credentials of the service's own user, so states of other users are never
+  // in one.
   std::string state_place() const;
   std::string work_directory() const;                  // of its state (runtime/state/store.h)
   std::string log_path(const std::string& log) const;  // of the events of a run of the driver
-  // The text of the program; of several files one after the other. "": there is none yet.
+  // The program's text; several files are concatenated. "": there is none yet.
   std::string program() const;
-  // The same of these sources, or of the current ones if they are empty. NotFound: one was not uploaded.
+  // Same for these sources, or for the current ones if they are empty. NotFound: one was not uploaded.
   Result<std::string> program_of(const ProjectSources& sources) const;
-  std::string result_folder() const;  // where `result = 'result'` of the program lies
+  std::string result_folder() const;  // folder of `result = 'result'`
 
-  // The plan, as JSON (docs/plan.md) with "id" and "infrastructure"; nothing is changed but the program.
-  // Invalid: the program does not compile; the findings are in the message and, as JSON, in `findings`.
-  // Conflict: another plan is being made, or a run is in progress and the program is another one. Auth: it is
-  // of a user who is not trusted (any more).
+  // Makes a plan, as JSON (docs/plan.md) with "id" and "infrastructure". Changes only the program. Invalid:
+  // the program does not compile; the message has the findings, and `findings` has them as JSON. Conflict:
+  // another plan is being made, or a run is active and the program differs. Auth: the owner is no longer
+  // trusted.
   Result<Json> plan(PlanQuery query, Json& findings);
   Result<Json> read_plan(const std::string& plan) const;  // NotFound
-  // Queues a run of the plan. `secrets`: "name=value" of its secret inputs, held in memory alone. NotFound;
-  // Conflict: it was run already; Invalid: it costs more than its max_cost, or a secret input is missing.
+  // Queues a run of the plan. `secrets`: "name=value" of its secret inputs, held only in memory. NotFound.
+  // Conflict: the plan was already run. Invalid: it exceeds its max_cost, or a secret input is missing.
   Result<WorkspaceRun> run(const std::string& plan, const std::string& by,
                            const std::vector<std::string>& secrets = {});
-  std::vector<WorkspaceRun> runs() const;  // the oldest first
+  std::vector<WorkspaceRun> runs() const;  // oldest first
   std::optional<WorkspaceRun> find_run(const std::string& run) const;
-  // Asks once that the run ends well; a second time, that it ends now. False: it is over.
+  // The first call ends the run gracefully, the second immediately. False: it has ended.
   bool stop_run(const std::string& run);
   bool busy() const;
-  // Whether files may be uploaded now. Conflict: a run is in progress, which may read them. Auth: `may_apply`
-  // is false, and a plan that somebody may have approved names them.
+  // Checks whether files may be uploaded now. Conflict: an active run may read them. Auth: `may_apply` is
+  // false, and a plan that may have been approved uses them.
   Status takes_files(bool may_apply) const;
-  // From now on it takes no plan, run or file. Conflict: one is being made, or resources exist or may exist.
+  // Accepts no further plan, run or file. Conflict: one is in progress, or resources exist or may exist.
   // Auth: `may_apply` is false, and it is not a draft.
   Status close_for_removal(bool may_apply);
-  // It was not run, and is temporary or has no uploads.
+  // True if it was never run, and is temporary or has no uploads.
   bool is_spare_draft() const;
   bool temporary() const { return temporary_; }
 
   Result<Snapshot> snapshot() const;
-  // {"id","name","state","nodes","price_per_hour",...}: a row of the list. Reads the state if it changed.
+  // Returns a row of the list: {"id","name","state","nodes","price_per_hour",...}. Reads the state if it has
+  // changed.
   Json summary() const;
   std::optional<Json> receipt() const;
 
@@ -129,16 +130,16 @@ class Workspace {
   Workspace(Users& users, std::string folder, std::string id, std::string owner);
   ProjectSources current_sources() const;
   driver::ProjectOptions project_options(const ProjectSources& sources) const;
-  // The accounts that the owner has stored; "": none.
+  // The stored accounts of the owner; "": none.
   Result<std::string> accounts() const { return users_.vault().get(owner_); }
   driver::MachineryOptions machinery_options(const MemoryFile& accounts, const PlanQuery& query) const;
   void prune_plans() const;
   std::string plan_path(const std::string& plan) const { return folder_ + "/plans/" + plan + ".json"; }
   std::string saved_path(const std::string& plan) const { return folder_ + "/plans/" + plan + ".plan"; }
   Status save_locked() const;
-  // The program that the query brings becomes the current one; query.sources are then what to compile.
+  // Makes the query's program the current one; query.sources then lists what to compile.
   Status use_program(PlanQuery& query);
-  // Conflict: the program is not the one that may_compile() has allowed.
+  // Conflict: the program is not the one that may_compile() authorized.
   Status check_unchanged(const PlanQuery& query) const;
   Status compile(const PlanQuery& query, driver::Project& project, Json& findings) const;
   Result<Json> plan_apply(const PlanQuery& query, Cancellation& cancellation, Json& findings);
@@ -165,7 +166,7 @@ class Workspace {
   std::string bucket_stamp() const;
 
   Users& users_;
-  const Settings settings_;  // of its owner
+  const Settings settings_;  // the owner's
   const std::string folder_, id_, owner_;
   std::string name_;
   double created_ = 0;
@@ -177,14 +178,14 @@ class Workspace {
   ProjectSources sources_;  // of the current program; without files: program.radl
   std::vector<WorkspaceRun> runs_;
   std::deque<std::string> queue_;
-  std::map<std::string, std::vector<std::string>> secrets_;  // inputs of runs that are not over, by run
+  std::map<std::string, std::vector<std::string>> secrets_;  // run -> secret inputs, until the run ends
   bool stopping_ = false, working_ = false, removed_ = false;
-  std::string current_;                   // id of the run that is in progress
+  std::string current_;                   // id of the active run
   Cancellation* cancellation_ = nullptr;  // of it
   std::jthread thread_;
   mutable std::mutex facts_mutex_;
   mutable Facts facts_;
-  Cancellation* planning_ = nullptr;  // of the plan that is being made: one at a time
+  Cancellation* planning_ = nullptr;  // of the plan in progress; one at a time
 };
 
 }  // namespace radl::serve

@@ -12,28 +12,28 @@ namespace radl::serve {
 
 class Workspaces {
  public:
-  // FOLDER/workspaces/ID each; those that are there are opened. Notes say what could not be opened. `most`:
-  // of one user. `users` outlives it.
+  // Opens all FOLDER/workspaces/ID. Notes list those that could not be opened. `most`: per user. `users` must
+  // outlive the result.
   static Result<std::unique_ptr<Workspaces>> open(Users& users, const std::string& folder, size_t most,
                                                   std::vector<std::string>& notes);
-  // Of all, also of those that are created later; before recover().
+  // Listens to all workspaces, including later ones. Call before recover().
   void listen(Workspace::Listener listener);
-  // Continues the runs that an earlier service's end cut off.
+  // Continues runs that the end of an earlier service interrupted.
   void recover();
-  // Ends all runs well; none begins afterwards.
+  // Ends all runs gracefully; none starts afterwards.
   void stop();
 
-  std::vector<std::shared_ptr<Workspace>> all() const;  // the oldest first
+  std::vector<std::shared_ptr<Workspace>> all() const;  // oldest first
   // By its id. NotFound.
   Result<std::shared_ptr<Workspace>> find(const std::string& id) const;
-  // By the id of one of its runs or plans: ID-REST. NotFound.
+  // By the id of one of its runs or plans, ID-REST. NotFound.
   Result<std::shared_ptr<Workspace>> find_of(const std::string& part) const;
-  // Invalid: the name is not one of letters, digits and `-`. Quota: the user has as many as allowed.
-  // `temporary`: as Workspace::create().
+  // Invalid: the name contains other characters than letters, digits and `-`. Quota: the user has too many.
+  // `temporary`: as in Workspace::create().
   Result<std::shared_ptr<Workspace>> create(const std::string& name, const std::string& owner,
                                             bool temporary);
-  // Removes it with its results. Conflict: something of it exists, or a run is in progress. Auth: `may_apply`
-  // is false, and it is not a draft.
+  // Removes the workspace with its results. Conflict: some of its resources exist, or a run is active. Auth:
+  // `may_apply` is false, and it is not a draft.
   Status remove(const std::string& id, bool may_apply);
 
  private:
