@@ -362,7 +362,7 @@ class TerminalText(CliCase):
         if not color:
             self.assertNotIn("\x1b", text)
 
-    def test_what_nodes_say_drives_no_terminal(self):
+    def test_output_of_nodes_cannot_control_the_terminal(self):
         file = self.project(command=f"printf '{self.ESCAPES}\\n'; printf '{self.ESCAPES}\\n' >&2; exit 3")
         for color in (False, True):
             if color:
@@ -381,7 +381,7 @@ class TerminalText(CliCase):
             self.assertIn("red", self.radlc("logs", file))
         self.radlc("destroy", "--auto-approve", file)
 
-    def test_what_files_say_drives_no_terminal(self):
+    def test_text_of_files_cannot_control_the_terminal(self):
         evil = "\x1b]0;owned\x07\x1b[2Jx"
         file = self.write("a.radl", "radl 2\nnetwork lan ()\nsystem s (net_interface.0.connection = 'lan')\n"
                           f"configure s (file '~/f' (content = '{evil}'))\ndeploy s 1\n"
@@ -410,7 +410,7 @@ class Hints(CliCase):
         self.assertEqual(words[0], "radlc")
         return self.inside(folder or self.folder, *words[1:], code=code)
 
-    def test_nobody_to_ask(self):
+    def test_apply_without_a_terminal_requires_auto_approve(self):
         file = self.project("with blank/a.radl")
         self.radlc("apply", file, code=1)
         lines = self.typed(self.err)

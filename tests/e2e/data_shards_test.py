@@ -161,7 +161,7 @@ class Shards(RadlCase):
         self.radlc("destroy", "-y", file)
         self.assert_nothing_left()
 
-    def test_of_a_folder_of_this_computer_and_what_cannot_be(self):
+    def test_a_local_folder_and_impossible_places(self):
         for name, content in self.content.items():
             self.write("own/" + name, "").write_bytes(content)
         text = replaced(FILE, ("source = 'http://127.0.0.1:PORT/set/resolve/', checksums = input.sums", "files = './own'"), ("~/set", "~/own"))

@@ -72,7 +72,7 @@ class TrainTest(EngineCase):
         self.refused("bench", "--model", "resnet50", "--input", "224x224x3", "--batch-size", "65536", "--steps", "1",
                      says=["batch size 65536", "MiB"], code=2)
 
-    def test_options_are_held_to_what_holds_for_a_file(self):
+    def test_options_are_checked_like_the_keys_of_a_file(self):
         for option, value, says in (("--batch-size", "0", "batch_size"), ("--batch-size", "-5", "batch_size"), ("--epochs", "-1", "epochs"),
                                     ("--epochs", "nan", "epochs"), ("--epochs", "1e300", "epochs"), ("--precision", "fp8", "precision"),
                                     ("--threads", "-2", "threads"), ("--learning-rate", "0", "schedule.peak"), ("--model", "", "model")):
@@ -136,7 +136,7 @@ class ModelTest(EngineCase):
         self.assertIn("airplane", text)
         self.assertAlmostEqual(float(re.search(r"accuracy ([\d.]+)%", text)[1]) / 100, shown["accuracy"], places=3)
 
-    def test_eval_refuses_what_does_not_fit(self):
+    def test_eval_rejects_data_that_does_not_fit_the_model(self):
         run = self.model()
         table = self.folder / "table"
         table.mkdir()
@@ -170,7 +170,7 @@ class ModelTest(EngineCase):
         self.run_program("predict", run, place / "1.png", "-o", self.folder / "out.txt", "--flip")
         self.assertIn("1.png:", (self.folder / "out.txt").read_text())
 
-    def test_predict_says_which_image_is_bad(self):
+    def test_predict_names_the_bad_image(self):
         run = self.model()
         good, bad = self.folder / "good.png", self.folder / "bad.png"
         good.write_bytes(test_image(0)[1])
@@ -206,7 +206,7 @@ class ModelTest(EngineCase):
         weights.write_bytes(b"\xff" * 16)
         self.refused("import", weights, "--model", "lenet", "--dataset", "cifar10", "-o", self.folder / "x", says="header claims")
 
-    def test_outputs_replace_only_what_radl_train_wrote(self):
+    def test_outputs_replace_only_files_of_radl_train(self):
         run, mine, image = self.model(), "three weeks of notes\n", self.folder / "1.png"
         image.write_bytes(test_image(1)[1])
         for arguments, name, knows in ((("export", run), "m.onnx", True), (("export", run), "m.safetensors", True),
@@ -296,7 +296,7 @@ class DataTest(EngineCase):
         path.write_bytes(bytes_[:-1])
         self.refused("data", "info", out, says="train.radlpack")
 
-    def test_a_fetch_says_how_far_it_is(self):
+    def test_a_download_reports_its_progress(self):
         for place in ("train/cat/0", "train/dog/1", "test/cat/2", "test/dog/3"):
             path = self.folder / "photos" / f"{place}.png"
             path.parent.mkdir(parents=True)

@@ -105,7 +105,7 @@ class ServeTest(ServeCase):
         self.assertEqual((status, health["status"], health["input"], health["classes"]), (200, "ok", [32, 32, 3], 10))
         self.assertEqual(self.metrics()[("radl_requests_total", 'path="other",status="404"')], 1)
 
-    def test_an_address_in_use_is_told(self):
+    def test_an_address_in_use_is_reported(self):
         self.start()
         self.refused("serve", self.model(), "--port", self.port, says="another program listens", code=2)
         self.refused("serve", self.model(), "--address", "nowhere", says="not an IP address")

@@ -106,7 +106,7 @@ class SlurmFarms(FarmCase):
         self.destroy()
 
     @long_test
-    def test_what_slurm_has_forgotten_is_decided_by_what_the_task_left(self):
+    def test_a_job_that_slurm_forgot_is_judged_by_the_files_of_its_task(self):
         """All ids are purged, those of ended tasks and that of a running one."""
         self.with_tasks(TWO)
         process = self.begin()
@@ -158,7 +158,7 @@ class SlurmFarms(FarmCase):
         self.destroy()
 
     @long_test
-    def test_destroy_cancels_what_slurm_still_has(self):
+    def test_destroy_cancels_jobs_in_the_queue_of_slurm(self):
         self.with_tasks(FOUR.replace("range(4)", "range(5)"))
         process = self.begin()
         self.wait_until(lambda: len(self.begun()) == 4)

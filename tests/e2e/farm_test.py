@@ -181,7 +181,7 @@ class Farms(FarmCase):
         self.assertIsNone(self.status()["paused"])
         self.destroy()
 
-    def test_a_plan_without_lengths_says_that_the_end_is_unknown(self):
+    def test_a_plan_without_lengths_has_an_unknown_end(self):
         self.with_tasks(EIGHT)
         (forecast,) = json.loads(self.radlc("plan", "--json", self.file))["forecasts"]
         self.assertIsNone(forecast["phases"]["run"])
@@ -359,7 +359,7 @@ class Farms(FarmCase):
         self.assertEqual(self.table()["trial-0"]["spec"]["parameters"], best["parameters"])
         self.destroy()
 
-    def test_a_search_without_optuna_says_what_is_missing(self):
+    def test_a_search_without_optuna_names_the_missing_package(self):
         self.write("trial/trial.sh", TRIAL)
         (self.folder / "empty").mkdir()
         (self.folder / "empty" / "optuna.py").write_text("raise ImportError('there is no optuna here')\n")

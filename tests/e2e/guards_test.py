@@ -66,7 +66,7 @@ class Guards(RadlCase):
         self.assertTrue(self.is_done(command))
         self.assertTrue(whole.exists())
 
-    def test_a_database_is_there_when_it_is_whole(self):
+    def test_a_database_appears_only_when_complete(self):
         self.program("mariadb-install-db", 'for a; do case $a in --datadir=*) d=${a#*=} ;; esac; done\n'
                      'mkdir -p "$d/mysql"\n' + ENDS + 'touch "$d/mysql/whole"\n')
         (self.folder / "root/var/lib").mkdir(parents=True)

@@ -232,7 +232,7 @@ class Hosts(RadlCase):
         self.wait_until(self.second.listens)
         self.radlc("destroy", "--auto-approve", slow)
 
-    def test_destroy_says_what_stays_on_a_machine_that_is_given_back(self):
+    def test_destroy_lists_what_remains_on_a_released_machine(self):
         self.radlc("apply", "--auto-approve", self.file)
         out = self.radlc("plan", "--destroy", self.file)
         self.assertIn("worker[0], worker[1] are given back", out)
@@ -245,7 +245,7 @@ class Hosts(RadlCase):
         self.radlc("apply", "--auto-approve", self.file, code=2)
         self.assertIn("worker[0] (gpu1)", self.err)
 
-    def test_what_is_less_than_asked_for_is_found_by_refresh(self):
+    def test_refresh_finds_machines_smaller_than_requested(self):
         big = self.write("big.radl", replaced(FILE, ("cpu.count >= 1\n", "cpu.count >= 100000, gpu.count >= 1000\n")))
         self.plan(big)
         self.radlc("plan", "--refresh", big, code=1)

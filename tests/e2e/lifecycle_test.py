@@ -77,7 +77,7 @@ class Lifecycle(RadlCase):
         self.assertEqual(self.show(self.file)["serial"], serial)
         self.destroy()
 
-    def test_what_was_asked_for_is_there(self):
+    def test_the_requested_resources_exist(self):
         self.apply()
         out = self.radlc("ssh", "--file", self.file, "server", "cat made/greeting.txt; echo; stat -c %a made/greeting.txt made; cat ran")
         self.assertEqual(out.split(), ["hello", "640", "750", "once"])
@@ -181,7 +181,7 @@ class Lifecycle(RadlCase):
         self.assertIn("worker[1]/greet", finished)
         self.destroy()
 
-    def test_interrupted_once_it_saves_and_goes_on_later(self):
+    def test_one_interrupt_saves_and_a_later_run_resumes(self):
         self.edit(self.file, ("directory '~/made' ( mode = '0750' )", "directory '~/made' ( mode = '0750' )\n  command 'sleep 3' ()"))
         log = self.folder / "events.jsonl"
         process = self.start("apply", "--auto-approve", str(self.file), "--log-json", str(log))

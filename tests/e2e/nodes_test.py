@@ -34,7 +34,7 @@ class NodesCase(RadlCase):
 
 
 class Exec(NodesCase):
-    def test_runs_on_every_node_at_once_and_says_which_line_is_whose(self):
+    def test_exec_runs_on_all_nodes_and_prefixes_each_line(self):
         self.assertEqual(self.lines(self.radlc("exec", self.file, "--", "echo", "a b")), ["node[0] | a b", "node[1] | a b"])
         self.assertEqual(self.lines(self.radlc("exec", "node", "--", "echo $((1+1))")), ["node[0] | 2", "node[1] | 2"])
 
@@ -89,7 +89,7 @@ class Exec(NodesCase):
         self.assertEqual(run.wait(timeout=60), 0)
         self.assertEqual(self.lines(out), [f"node[{i}] | {len(piece) * count}" for i in (0, 1)])
 
-    def test_standard_input_goes_on_while_the_command_runs(self):
+    def test_standard_input_is_forwarded_while_the_command_runs(self):
         run = subprocess.Popen([str(RADLC), "exec", "node[0]", "--", "while read line; do echo got $line; done"], cwd=self.folder,
                                env=self.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         for word in ("one", "two"):
@@ -100,7 +100,7 @@ class Exec(NodesCase):
         self.assertEqual(run.wait(timeout=60), 0)
         run.stdout.close()
 
-    def test_ctrl_c_ends_what_runs_there(self):
+    def test_ctrl_c_ends_the_remote_command(self):
         run = self.start("exec", "--", "echo begun; exec sleep 1000")
         for _ in range(2):
             self.assertIn("begun", run.stdout.readline())
@@ -145,7 +145,7 @@ class Copies(NodesCase):
                          ["node[0] | onetwo", "node[1] | onetwo"])
         self.radlc("cp", "data", "a.txt", "node[0]:made/here/a.txt", code=2)
 
-    def test_links_to_files_come_along_and_what_cannot_is_counted(self):
+    def test_links_to_files_are_copied_and_others_counted(self):
         self.write("data/a.txt", "one")
         os.symlink("a.txt", self.folder / "data/link")
         os.symlink("..", self.folder / "data/up")
@@ -156,7 +156,7 @@ class Copies(NodesCase):
         self.assertIn("3 files; skipped 2", self.err)
         self.assertEqual((self.folder / "back/other").read_text(), "one")
 
-    def test_what_is_not_there_and_two_sides_alike_are_said(self):
+    def test_missing_files_and_two_equal_sides_are_errors(self):
         self.radlc("cp", "nothing", "node[0]:", code=2)
         self.assertIn("no such file", self.err)
         self.radlc("cp", "node[0]:nothing", ".", code=2)
@@ -191,7 +191,7 @@ class Keys(NodesCase):
 
 
 class Logs(NodesCase):
-    def test_following_survives_a_log_that_begins_anew(self):
+    def test_following_survives_a_log_that_starts_over(self):
         log = next((self.folder / ".radl").rglob("logs/**/*node*0*tools*.log"), None) or \
             next(p for p in (self.folder / ".radl").rglob("logs/**/*") if p.is_file() and "node[0]" in p.name)
         with open(self.folder / "seen", "wb") as seen:
@@ -224,7 +224,7 @@ class Moved(NodesCase):
     def renamed(self):
         return replaced(FILE, ("system node", "system member"), ("deploy node", "deploy member")) + "moved ('node', 'member')\n"
 
-    def test_a_renamed_system_keeps_its_machines_and_what_is_on_them(self):
+    def test_a_renamed_system_keeps_its_machines_and_their_content(self):
         self.radlc("exec", "--", "echo kept > here")
         self.write("demo.radl", self.renamed())
         plan = self.plan(self.file)
@@ -236,7 +236,7 @@ class Moved(NodesCase):
         plan = self.plan(self.file, "--refresh")
         self.assertEqual((plan["actions"], plan["moves"]), ([], []))
 
-    def test_a_saved_plan_with_a_move_is_applied_as_it_is(self):
+    def test_a_saved_plan_with_a_move_is_applied_unchanged(self):
         self.write("demo.radl", self.renamed())
         self.radlc("plan", self.file, "--out", "saved.plan")
         self.radlc("apply", "saved.plan")
@@ -251,7 +251,7 @@ class Protected(NodesCase):
         self.protect("no")
         super().tearDown()
 
-    def test_what_prevent_destroy_names_is_neither_removed_nor_replaced(self):
+    def test_prevent_destroy_prevents_removal_and_replacement(self):
         self.protect("yes")
         plan = self.plan(self.file)
         self.assertEqual(plan["actions"], [])
@@ -276,7 +276,7 @@ class Protected(NodesCase):
         self.protect("no")
         self.radlc("apply", "--auto-approve", self.file)
 
-    def test_destroy_refuses_it_too_until_the_file_says_no(self):
+    def test_destroy_respects_prevent_destroy_until_it_is_no(self):
         self.protect("yes")
         self.radlc("destroy", "--auto-approve", self.file, code=1)
         self.assertIn("demo.radl:4", self.err)

@@ -37,7 +37,7 @@ class Driver(RadlCase):
         self.radlc("apply", "-y", self.file, code=2)
         self.assertIn(why, self.err)
 
-    def test_it_installs_and_loads_the_driver_once_or_says_what_is_in_the_way(self):
+    def test_the_driver_is_installed_and_loaded_once_or_the_obstacle_is_named(self):
         self.radlc("apply", "-y", self.file, code=None)  # this computer may have a GPU of its own
         self.on("mkdir -p ~/pci/gpu ~/none && echo 0x10de > ~/pci/gpu/vendor && echo 0x030200 > ~/pci/gpu/class && "
                 "rm -f ~/loaded ~/installed && mount --bind ~/none /sys/bus/pci/devices")

@@ -44,7 +44,7 @@ class OwnImages(RadlCase):
                 found[str(folder)] = {str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()}
         return found
 
-    def test_a_folder_becomes_a_model_and_its_content_decides_what_is_done_again(self):
+    def test_a_folder_becomes_a_model_and_changed_content_trains_again(self):
         self.assertIn("72 + 18 images of 3 classes (circle 30, square 30, triangle 30)", self.notes())
         self.assertIn("none is corrupt", self.notes())
         self.radlc("apply", "--auto-approve", self.file, *self.quick, "--input", "workers=2")
@@ -126,7 +126,7 @@ use 'std/training"""), ("dataset = input.images", "dataset = data.dataset"))
         self.assertEqual({len(f) for f in self.staged().values()}, {91})
         self.radlc("destroy", "--auto-approve", self.file)
 
-    def test_what_is_no_data_set_is_said_by_the_plan(self):
+    def test_the_plan_reports_a_place_that_is_not_a_dataset(self):
         self.radlc("plan", self.file, "--input", "images=./nowhere", code=1)
         self.assertIn("nowhere", self.err)
         self.radlc("plan", self.file, "--input", "images=images", code=1)
@@ -135,7 +135,7 @@ use 'std/training"""), ("dataset = input.images", "dataset = data.dataset"))
         self.radlc("plan", self.file, "--input", "images=" + str(self.folder / "empty"), code=None)
         self.assertIn("hold no .jpg, .jpeg or .png", self.err)
 
-    def test_a_model_that_does_not_exist_is_said_by_the_plan(self):
+    def test_the_plan_reports_an_unknown_model(self):
         self.edit(self.file, ("model = 'lenet'", "model = 'resnet99'"))
         self.radlc("plan", self.file, *self.quick, code=1)
         self.assertRegex(self.err, r'training/\w+: no model is called "resnet99" \(did you mean resnet20\?\)')

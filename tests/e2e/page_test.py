@@ -149,7 +149,7 @@ class Page(PageCase):
         self.assertGreater(self.metrics(again, "step")[0]["step"], reached)
         self.assertEqual(w.problems, [])
 
-    def test_a_run_goes_on_after_the_service_was_killed(self):
+    def test_a_run_continues_after_the_service_was_killed(self):
         w = self.window
         run = self.start_training("lenet", 300)
         self.wait_until(lambda: self.metrics(run, "step"), 120)
@@ -186,7 +186,7 @@ class Page(PageCase):
         self.assertEqual(self.on_the_node("cat greeting").strip(), "hello")
         self.assertEqual(w.problems, [])
 
-    def test_two_users_at_once_see_what_is_theirs(self):
+    def test_concurrent_users_see_only_their_own_resources(self):
         link = self.issue("ana", "apply", "--open").split()[-1]
         other = self.open_window("ana", link)
         other.wait("document.querySelector('.foot span') && document.querySelector('.foot span').innerText.startsWith('ana')")

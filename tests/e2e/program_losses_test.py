@@ -63,7 +63,7 @@ class Losses(RadlCase):
         return name, next(e["ifname"] for e in entries if e["mac"] == mac)
 
     @unittest.skipIf(os.geteuid() != 0, "skipped: isolated local nodes need root")
-    def test_a_network_that_is_cut_is_said_at_once_and_forgotten_when_it_comes_back(self):
+    def test_a_lost_network_is_shown_at_once_and_cleared_when_it_returns(self):
         self.environment.update(RADL_LOCAL_ISOLATION="required")
         process = self.begin()
         name, port = self.network_port("worker[1]")
@@ -107,14 +107,14 @@ class Losses(RadlCase):
         self.assertIn("passed the gate", (self.folder / "work-results/logs/worker[1].log").read_text())
         self.destroy()
 
-    def test_each_member_that_fails_says_why(self):
+    def test_each_failed_member_reports_its_reason(self):
         self.write("work/work.py", "import os, sys\nsys.exit('no memory for member ' + os.environ['RADL_MEMBER'])\n")
         self.radlc("apply", "--auto-approve", self.file, code=2)
         for member in "01":
             self.assertIn(f"worker[{member}]: ended with exit status 1\nno memory for member {member}\n", self.err.replace("  ", "") + "\n")
         self.destroy()
 
-    def test_what_a_killed_apply_has_half_brought_is_swept_by_the_next(self):
+    def test_the_next_apply_removes_partial_results_of_a_killed_one(self):
         self.write("work/work.py", "import os, pathlib\nfor i in range(6000):\n"
                                    "    pathlib.Path(os.environ['RADL_RESULTS'], f'{i}.txt').write_text('x' * 4000 + str(i))\n")
         process = self.start("apply", "--auto-approve", self.file)

@@ -161,7 +161,7 @@ class Programs(RadlCase):
         self.assertEqual([a["why"] for a in planned], ["the secret input.token changed"])
         self.destroy()
 
-    def test_after_a_kill_of_radlc_the_program_goes_on_and_is_joined(self):
+    def test_after_a_kill_of_radlc_the_program_continues_and_is_joined(self):
         self.write("work/work.py", WAITS)
         process = self.start("apply", "--auto-approve", str(self.file))
         self.wait_for_starts()
@@ -355,7 +355,7 @@ class Programs(RadlCase):
         self.assertEqual(self.running(), 0)
         self.destroy()
 
-    def test_cancel_ends_what_a_killed_radlc_has_left(self):
+    def test_cancel_ends_programs_of_a_killed_radlc(self):
         self.write("work/work.py", WAITS)
         process = self.start("apply", "--auto-approve", str(self.file))
         self.wait_for_starts()
@@ -405,7 +405,7 @@ class Programs(RadlCase):
         self.assertEqual((logs / "worker[0].log").read_text(), "attempt 2\n")
         self.destroy()
 
-    def test_a_stopped_member_is_said_to_be_stopped(self):
+    def test_a_stopped_member_is_reported(self):
         self.write("work/work.py", WAITS)
         process = self.start("apply", "--auto-approve", str(self.file))
         self.wait_for_starts()
@@ -455,7 +455,7 @@ output second ( value = sweep['try-2'].metrics )
         self.assertEqual(self.actions(self.file), {"program/try-2": "forget"})
         self.destroy()
 
-    def test_what_one_program_makes_is_an_input_of_another(self):
+    def test_the_result_of_one_program_is_the_input_of_another(self):
         self.file.write_text("""radl 2
 input word ( type = string, default = 'one' )
 input shout ( type = string, default = 'no' )
@@ -510,7 +510,7 @@ configure prepare (
         self.assertEqual(self.actions(self.file, "--input", "nodes=1"), {}, "they are no part of what the program is")
         self.destroy()
 
-    def test_the_plan_says_that_other_arguments_lose_the_checkpoints(self):
+    def test_the_plan_notes_that_other_arguments_discard_the_checkpoints(self):
         self.write("work/work.py", "import sys\nsys.exit(1)\n")
         self.apply("--input", "nodes=1", code=2)
         self.edit(self.file, ("'$RADL_MEMBER']", "'$RADL_MEMBER', '--resume']"))
@@ -599,7 +599,7 @@ configure prepare (
     def log(self):
         return (self.folder / "work-results/logs/worker[0].log").read_text()
 
-    def test_the_queue_shows_what_members_use_and_wrote_last(self):
+    def test_the_queue_shows_usage_and_last_line_of_members(self):
         self.write("work/work.py", WAITS.replace("while not", 'print("waits for the gate", os.environ["TOKEN"], flush=True)\nwhile not'))
         process = self.start("apply", "--auto-approve", str(self.file), "--input", "token=s3cr3t-9a")
         self.wait_for_starts()
@@ -673,7 +673,7 @@ use 'std/training/all_reduce' as net ( workers = system.worker, model = 'resnet2
         self.assertEqual(self.actions(self.file, *place), {})
         self.radlc("destroy", "--auto-approve", self.file, *place)
 
-    def test_what_is_excluded_is_not_sent_and_no_reason_to_run_again(self):
+    def test_excluded_files_are_not_sent_and_do_not_cause_a_run(self):
         self.file = self.write("own.radl", "radl 2\nsystem worker ( cpu.count >= 1 )\ndeploy worker 1\nconfigure p ( program 'p' (\n"
                                "  systems = system.worker, source = './own', main = 'sh', arguments = ['run.sh'], exclude = ['/notes.txt']\n) )\n")
         self.write("own/run.sh", "find . -mindepth 1 > $RADL_RESULTS/seen\n")
@@ -708,7 +708,7 @@ use 'std/training/all_reduce' as net ( workers = system.worker, model = 'resnet2
         self.assertNotIn("model.pt", (results / ".radl-results").read_text())
         self.destroy()
 
-    def test_a_folder_of_results_says_what_in_it_is_the_users(self):
+    def test_the_plan_names_the_users_files_in_a_folder_of_results(self):
         self.apply()
         report = self.folder / "work-results/report.json"
         report.write_text("my own words\n")
@@ -724,7 +724,7 @@ use 'std/training/all_reduce' as net ( workers = system.worker, model = 'resnet2
         self.destroy()
 
     @unittest.skipIf(os.geteuid() != 0, "skipped: isolated local nodes need root")
-    def test_a_service_of_a_node_that_ends_under_a_program_is_said(self):
+    def test_the_end_of_a_service_under_a_program_is_reported(self):
         self.environment.update(RADL_LOCAL_ISOLATION="required")
         self.file.write_text(replaced(FILE.replace("PROPERTIES", ""), ("configure work (", SERVICE + "configure work (")))
         self.write("work/work.py", WAITS)

@@ -75,7 +75,7 @@ def compared(svg):
 
 
 class Recording(RadlCase):
-    def test_the_recording_shows_what_is_printed(self):
+    def test_the_recording_shows_the_printed_text(self):
         self.environment.pop("NO_COLOR")
         self.environment.update(PATH=f"{BUILD / 'bin'}:{self.environment['PATH']}", CLICOLOR_FORCE="1", CI="", HOME=str(self.folder))
         self.write("site.radl", FILE)

@@ -70,7 +70,7 @@ class Runs(RadlCase):
         self.assertEqual([json.loads(line) for line in rest.splitlines()], events[-2:])
         self.radlc("destroy", "--auto-approve", "site.radl")
 
-    def test_a_run_that_is_killed_is_told_from_one_that_goes_on(self):
+    def test_a_killed_run_differs_from_an_active_one(self):
         self.site(WAITS)
         apply = self.begun()
         os.killpg(apply.pid, signal.SIGKILL)
@@ -117,7 +117,7 @@ class Runs(RadlCase):
         except AssertionError:
             return ""  # there is no state yet
 
-    def test_logs_show_what_happens_in_the_run_and_ctrl_c_is_an_event(self):
+    def test_logs_show_the_run_and_ctrl_c_is_an_event(self):
         self.write("site.radl", SITE.replace("COMMAND", WAITS)
                    .replace("deploy", "configure later (command 'true' ())\ndeploy")
                    .replace("step 1", "step 1 system web configure later step 2"))

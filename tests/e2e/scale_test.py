@@ -91,7 +91,7 @@ class Scale(RadlCase):
         self.assertEqual(self.workers(), ["worker[0]", "worker[1]"])
         self.assertNotIn("radlc scale", self.radlc("plan", self.file))
 
-    def test_what_cannot_be_is_one_clear_line(self):
+    def test_impossible_requests_give_one_clear_line(self):
         self.begin()
         for words, message in [(("worker", 0), "'worker' has at least 1 node (elastic 'workers' of front[0]/head), not 0"),
                                (("worker", 9), "'worker' has at most 4 nodes (elastic 'workers' of front[0]/head), not 9"),
@@ -179,7 +179,7 @@ output members"""))
         out = self.radlc("test", self.file, "--runs", "15", "--kill", "--input", "workers=4")
         self.assertIn("nothing is left, doubled, forgotten or billed", out)
 
-    def test_autoscale_gives_what_is_wanted_and_takes_it_when_it_is_idle(self):
+    def test_autoscale_adds_requested_nodes_and_removes_idle_ones(self):
         self.begin()
         # A wish that cannot be written in full, as on a full disk, takes no earlier one's place.
         wishes = self.on("front[0]", "cd ~/.radl/elastic/workers; ./request add 2; trap '' 25; "

@@ -148,7 +148,7 @@ class Api(ApiCase):
         self.assertEqual(name, "end")
         return events
 
-    def test_a_user_sees_nothing_of_others_and_does_what_the_scope_allows(self):
+    def test_users_see_nothing_of_others_and_scopes_limit_their_actions(self):
         one = self.create()
         plan = self.plan(infrastructure=one, program=NODE)["id"]
         self.token = apply = self.issue("ben", "apply")
@@ -371,7 +371,7 @@ class Api(ApiCase):
         self.assertEqual(self.ask("PUT", f"/infrastructures/{one}/files/data?offset=3&total=6", b"new")[0], 201)
         self.assertEqual((part.parent / "data").read_bytes(), b"newnew")
 
-    def test_an_address_says_which_methods_it_supports(self):
+    def test_a_path_lists_its_supported_methods(self):
         status, _, headers = self.ask("PATCH", "/runs")
         self.assertEqual((status, headers["Allow"]), (405, "GET, HEAD, POST"))
         self.assertEqual(self.ask("HEAD", "/metrics")[:2], (200, b""))

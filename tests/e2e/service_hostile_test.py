@@ -55,7 +55,7 @@ class ServiceHostileTest(ServiceCase):
         self.assert_serves()
         self.assertEqual(self.ask("GET", path)[0], 200)
 
-    def test_slow_and_half_requests_stop_nobody(self):
+    def test_slow_and_partial_requests_block_no_other(self):
         kept = []
         for start in (b"GET / HT", b"POST /infrastructures HTTP/1.1\r\nHost: x\r\n", self.head("POST", "/infrastructures", "Content-Length: 1000") + b"half"):
             for _ in range(100):

@@ -40,7 +40,7 @@ class ServiceOperationsTest(ServiceCase):
         self.assertEqual(self.ask("PUT", path + "/stop")[0], 200)
         self.assertEqual(self.states(path)[1], {"0": "stopped"})
 
-    def test_what_is_wrong_with_an_addition_names_no_file_of_the_service(self):
+    def test_errors_of_an_addition_name_no_file_of_the_service(self):
         path = self.create(DOCUMENT.replace("cpu.count >= 1 and", "cpu.count >= 1 and disk.0.os.credentials.password = 'plain' and", 1))
         status, text, _ = self.ask("POST", path, "deploy nobody 1")
         self.assertEqual(status, 400)

@@ -76,7 +76,7 @@ class ServiceTest(ServiceCase):
         for pattern in ("%5B%5Cs%5CS%5D*x", "(a*)*b", "(a%7Ca)*b", "(" * 5000):
             self.assertIn(self.ask("GET", "/infrastructures", query="?filter=" + pattern)[0], (200, 400), pattern)
 
-    def test_the_service_is_killed_and_goes_on_where_it_was(self):
+    def test_a_killed_service_resumes(self):
         path = self.create(query="?async=yes")
         self.wait_until(lambda: "0" in self.states(path)[1], 60)
         self.stop(signal.SIGKILL)
@@ -105,7 +105,7 @@ class ServiceTest(ServiceCase):
         self.assertEqual(self.ask("GET", "/infrastructures", Host=f"localhost:{self.port}")[0], 200)
         self.assertEqual(self.ask("GET", "/infrastructures", Origin=f"http://127.0.0.1:{self.port}", Sec_Fetch_Site="same-origin")[0], 200)
 
-    def test_what_is_wrong_is_said_and_nothing_stays(self):
+    def test_errors_are_reported_and_leave_nothing(self):
         for document, words in (("system a (", ""), ("deploy nowhere 1", "nowhere"), ("system a (cpu.count >= 'x')\ndeploy a 1", "")):
             status, body, _ = self.ask("POST", "/infrastructures", document, form="application/json")
             self.assertEqual((status, body["code"]), (400, 400), body)

@@ -190,7 +190,7 @@ class ServiceUsersTest(ServiceCase):
         for method, end in (("POST", ""), ("PUT", "/reconfigure"), ("PUT", "/stop"), ("DELETE", "/vms/0"), ("DELETE", "")):
             self.assertEqual(self.as_user(bob, method, path + end)[0], 403, (method, end))
 
-    def test_the_audit_log_says_who_did_what(self):
+    def test_the_audit_log_records_users_and_actions(self):
         ana = self.issue("ana", "apply")
         path = self.path(self.as_user(ana, "POST", "/infrastructures", EMPTY)[1])
         self.as_user("wrong" * 10, "GET", "/infrastructures")

@@ -92,7 +92,7 @@ class WithoutAutoscale(Cluster):
         self.radlc("submit", self.file, "--source", self.folder / "none", both, code=1)
         self.assertIn("does not exist", self.err)
 
-    def test_queue_and_cancel_know_the_jobs_and_submit_says_that_no_node_is_left(self):
+    def test_queue_and_cancel_list_jobs_and_submit_reports_a_lack_of_nodes(self):
         script = self.script("long.sh", "sleep 600", options=["--array=1-3"])
         job = self.submitted(script)
         self.wait_until(lambda: sum(each["state"] == "running" for each in self.queued().values()) == 2)
@@ -121,7 +121,7 @@ class Asleep(Cluster):
     """Slurm asks for nodes, and nobody creates them."""
     given = ["idle=10m"]
 
-    def test_submit_says_that_autoscale_does_not_run(self):
+    def test_submit_reports_that_autoscale_does_not_run(self):
         job = self.submitted(SOURCE / "examples/slurm/squares.sh")
         self.assertIn(f"`radlc autoscale {self.file}`", self.err)
         self.wait_until(lambda: "0 add" in self.on_head("cat /var/spool/radl/elastic/slurm/wishes"))

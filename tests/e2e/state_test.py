@@ -107,7 +107,7 @@ class State(RadlCase):
         self.assertLessEqual({"worker[0]/greet": "run", "worker[1]/greet": "run"}.items(), actions.items())
         self.destroy()
 
-    def test_what_comes_after_a_failure_does_not_run(self):
+    def test_steps_after_a_failure_do_not_run(self):
         text = replaced(self.file.read_text(), ("command 'echo once >> $HOME/ran' ()", "command 'test -e $HOME/fine' ()"))
         self.file.write_text(text)
         out = self.apply(code=2)

@@ -125,7 +125,7 @@ class Training(RadlCase):
         self.assertEqual(self.training_pids(), [])
         self.destroy()
 
-    def test_what_a_user_has_where_its_result_goes_is_shown_by_the_plan_and_kept(self):
+    def test_the_plan_shows_and_keeps_user_files_in_the_folder_of_results(self):
         self.write("result/model/mine.bin", "mine")
         for command in (("plan",), ("apply", "--auto-approve")):
             self.radlc(*command, self.file, code=1)
@@ -198,7 +198,7 @@ class Training(RadlCase):
                 self.assertEqual("predicted efficiency" in out, strategy == "auto", out)
                 self.destroy()
 
-    def test_all_reduce_goes_on_without_a_killed_worker_which_joins_it_again(self):
+    def test_all_reduce_continues_without_a_killed_worker_which_rejoins(self):
         self.all_reduce()
         process, log = self.start_training("epochs=40")
         first = self.wait_for_task("worker-1")
@@ -362,7 +362,7 @@ class Training(RadlCase):
         self.destroy()
 
     @long_test
-    def test_a_result_of_a_successor_is_found_although_nobody_followed_the_training(self):
+    def test_the_result_of_a_successor_is_found_without_supervision(self):
         self.all_reduce()
         process, _ = self.start_training("epochs=60")
         process.kill()
@@ -489,7 +489,7 @@ class EngineAlone(RadlCase):
         self.assertEqual(process.returncode, 0, error)
         return (self.folder / name / "model" / "model.safetensors").read_bytes()
 
-    def test_killed_at_any_time_it_goes_on_to_the_same_bits(self):
+    def test_after_a_kill_at_any_time_the_resumed_training_gives_the_same_bits(self):
         whole = self.run_engine("whole", 4)
         progress = self.folder / "killed" / "progress.jsonl"
         for kills in range(1, 4):
@@ -540,7 +540,7 @@ class EngineAlone(RadlCase):
         self.assertEqual(self.lines(0, "finished")[0]["step"], 30 * 100)
         self.assertTrue((self.folder / "ring" / "model.safetensors").exists())
 
-    def test_a_ring_goes_on_without_a_killed_worker_and_with_its_successor(self):
+    def test_a_ring_continues_without_a_killed_worker_and_with_its_successor(self):
         for options in ({}, {"sync": {"mode": "allreduce", "local_steps": 8, "delay": 2}}, {"sync": {"mode": "auto"}}):
             with self.subTest(**options):
                 addresses, members = self.ring(**options)
@@ -565,7 +565,7 @@ class EngineAlone(RadlCase):
         members[2].communicate(timeout=60)
         self.assertEqual(members[2].returncode, 2, "it was lost to the others")
 
-    def test_a_stopped_chief_does_not_write_over_what_its_successor_has_written(self):
+    def test_a_stopped_chief_does_not_overwrite_files_of_its_successor(self):
         _, members = self.ring(epochs=10)
         members[0].send_signal(signal.SIGSTOP)
         for member in members[1:]:

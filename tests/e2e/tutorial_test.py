@@ -109,7 +109,7 @@ class Tutorial(Newcomer):
         self.assert_nothing_left("examples/cifar10/.radl")
         self.assertTrue(list(result.rglob("*.safetensors")), "the model is the user's")
 
-    def test_what_it_says_of_mistakes_and_saved_plans(self):
+    def test_errors_of_mistakes_and_saved_plans(self):
         file = self.folder / PLACE
         self.small()
         text = file.read_text()
@@ -246,7 +246,7 @@ class Help(RadlCase):
 
 
 class Links(unittest.TestCase):
-    def test_what_pages_point_to_is_there(self):
+    def test_links_of_pages_resolve(self):
         for page in [SOURCE / "README.md", *(SOURCE / "docs").rglob("*.md"), *(SOURCE / "examples").rglob("*.md")]:
             text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(), flags=re.S)
             for target in re.findall(r"\]\(([^)\s]+)\)", text):

@@ -137,7 +137,7 @@ class Repositories(VendorCase):
         self.vendor()
         self.assertIn("one", json.dumps(self.outputs()))
 
-    def test_what_was_changed_is_not_used_until_it_is_brought_again(self):
+    def test_changed_packages_are_rejected_until_vendored_again(self):
         self.site(self.url + "//web/server@v1")
         self.vendor()
         folder = self.folder / "site" / self.only_package()["folder"]
@@ -225,7 +225,7 @@ class Repositories(VendorCase):
             self.assertEqual(self.lock.read_bytes(), before)
             self.assertEqual(len(os.listdir(self.vendored)), 1)
 
-    def test_nothing_of_the_repository_is_run_or_says_something_to_git(self):
+    def test_hooks_and_settings_of_the_repository_are_ignored(self):
         mark = self.folder / "was-run"
         hook = self.repository / ".git" / "hooks" / "post-checkout"
         hook.parent.mkdir(exist_ok=True)
@@ -250,7 +250,7 @@ class Repositories(VendorCase):
         self.site(self.url + "//web/server@v8")
         self.assertIn("submodule 'sub' was left out", self.vendor())
 
-    def test_what_is_not_there_is_said(self):
+    def test_missing_packages_are_reported(self):
         for address, said in ((self.url + "//web/server@v99", "no tag or branch 'v99'"),
                               (self.url + "//web/sever@v1", "no module 'web/sever'"),
                               (f"git::file://{self.folder}/nowhere//a@v1", "git: "),

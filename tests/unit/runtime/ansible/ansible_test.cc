@@ -96,7 +96,7 @@ TEST_F(AnsibleTest, VariablesAndGroupsAreThoseThatRecipesExpect) {
   EXPECT_TRUE(again->changes.empty()) << "the second run changes nothing";
 }
 
-TEST_F(AnsibleTest, ANodeBehindAJumpHostIsReachedAsItsConfigurationSays) {
+TEST_F(AnsibleTest, ANodeBehindAJumpHostIsReachedByItsConfiguration) {
   const Json gate = handles[0].attributes;
   Json& inner = handles[1].attributes;
   const std::string config = nodes->folder.path("ssh_config"), known = nodes->folder.path("known_hosts");

@@ -34,7 +34,7 @@ TEST(AzureLines, AUsersPasswordIsTaken) {
   EXPECT_FALSE(settings->credential.client_id.empty());
 }
 
-TEST(AzureLines, WhatIsMissingIsSaidWithoutASecret) {
+TEST(AzureLines, MissingFieldsAreReportedWithoutASecret) {
   for (const char* line :
        {"type = Azure; client_id = c; secret = hush; tenant = t",
         "type = Azure; subscription_id = Pay as you go; client_id = c; secret = hush; tenant = t",

@@ -34,7 +34,7 @@ TEST(GoogleLines, AKeyFileInJsonBringsAccountAndProject) {
   EXPECT_EQ(settings->credential.account, "me@q");
 }
 
-TEST(GoogleLines, WhatIsMissingIsSaidWithoutTheKey) {
+TEST(GoogleLines, MissingFieldsAreReportedWithoutTheKey) {
   for (const char* line :
        {"type = GCE; username = me; project = p", "type = GCE; username = me; password = hush; project = p",
         "type = GCE; password = '-----BEGIN hush'; project = p",

@@ -94,7 +94,7 @@ TEST(Catalog, AFamilyWithAStarHasTheSizeInItsPlace) {
   EXPECT_EQ(fault_of("[on-demand r 2025-01-01]\nn2-* 2 x\n"), "f:5: the price of n2-2 is 'x'");
 }
 
-TEST(Catalog, EveryFamilyThatPeoplePickAmongIsThere) {
+TEST(Catalog, ContainsEveryCommonFamily) {
   const Catalog catalog = built_in_catalog();
   // What old documents name, and what is current.
   for (const char* name : {"p2.xlarge",    "p3.2xlarge",  "g3.4xlarge",     "c4.large",     "m4.large",
@@ -150,7 +150,7 @@ TEST(Catalog, CandidatesAreInOrderOfPriceThenName) {
   EXPECT_EQ(names(*catalog.candidates("ec2", "r", Market::Spot, small))[0], "a.x");
 }
 
-TEST(Catalog, TheNewerPriceWinsWhereverItStands) {
+TEST(Catalog, TheNewerPriceWinsInAnyOrder) {
   auto with = [](const char* date, const char* price) {
     return kHead + ("[types]\n" + std::string(kSmall)) + "[on-demand r " + date + "]\nm5 large " + price +
            "\n";

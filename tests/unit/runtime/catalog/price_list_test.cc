@@ -64,7 +64,7 @@ TEST(PriceList, PlainLinuxByTheHourIsTaken) {
   EXPECT_EQ(type.network_peak, 10e9);
 }
 
-TEST(PriceList, WhatIsNoListIsRefused) {
+TEST(PriceList, AFileThatIsNotAListIsRejected) {
   for (const char* text : {"", "{", "[]", "{}", "<html>", R"({"publicationDate":"x"})"})
     EXPECT_FALSE(read(text).ok()) << text;
   std::string deep(100, '[');

@@ -39,7 +39,7 @@ TEST(AutoStop, WhatAFileAsksFor) {
   EXPECT_FALSE(*auto_stop_wanted(node_with({})));
 }
 
-TEST(AutoStop, WhatIsNoTimeIsRefused) {
+TEST(AutoStop, AnInvalidTimeIsRejected) {
   for (const char* wrong : {"", "8", "h", "30 seconds", "1s", "-1h", "9999d", "infh", "8h;reboot"})
     EXPECT_FALSE(auto_stop_wanted(node_with({{"stop.after", wrong}})).ok()) << wrong;
   EXPECT_NE(auto_stop_wanted(node_with({{"stop.after", "soon"}}))

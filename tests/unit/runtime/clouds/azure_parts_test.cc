@@ -290,7 +290,7 @@ TEST(AzureDesign, WhatAzureCannotDoIsSaidBeforeAnybodyPays) {
   }
 }
 
-TEST(AzureDesign, ADiskThatIsThereAlreadyTakesOneOfAMachinesPlaces) {
+TEST(AzureDesign, AnExistingDiskUsesOneOfAMachinesSlots) {
   ir::Program program = test::ProgramBuilder().deploy({"worker"}).build();
   const std::string first = find(*designed(program), "worker[0]")->offers.front().name;
   Survey survey;

@@ -87,7 +87,7 @@ TEST_P(CloudSuite, WhatDoesNotDifferHasNoImpact) {
 
 // ---- making ----
 
-TEST_P(CloudSuite, WhatIsMadeIsShownOnceAndAsItWasAskedFor) {
+TEST_P(CloudSuite, ACreatedResourceIsShownOnceAndAsRequested) {
   CloudUser& ours = user();
   make_all(ours);
   std::vector<Seen> seen = everything(ours);
@@ -235,7 +235,7 @@ TEST_P(CloudSuite, WhatBreaksWhileItIsMadeIsShownAsBrokenAndCanBeDestroyed) {
   EXPECT_TRUE(ours.make(machine).ok());
 }
 
-TEST_P(CloudSuite, WhatIsHalfMadeCanBeDestroyed) {
+TEST_P(CloudSuite, APartlyCreatedResourceCanBeDestroyed) {
   CloudUser& ours = user();
   Wanted machine = machine_with_its_needs(ours, design());
   Order order = ours.order(machine, machine.chosen, ours.token());
@@ -247,7 +247,7 @@ TEST_P(CloudSuite, WhatIsHalfMadeCanBeDestroyed) {
   EXPECT_TRUE(ours.look({.tokens = {order.token}, .ids = {*id}})->empty());
 }
 
-TEST_P(CloudSuite, DestroyingWhatIsGoneIsAccepted) {
+TEST_P(CloudSuite, DestroyingAMissingResourceIsAccepted) {
   CloudUser& ours = user();
   make_all(ours);
   Design all = design();
@@ -309,7 +309,7 @@ TEST_P(CloudSuite, WhatChangesInPlaceKeepsItsIdAndShowsTheChange) {
   EXPECT_EQ(everything(ours).size(), ours.made.size());
 }
 
-TEST_P(CloudSuite, AChangeBehindItsBackIsSeenAndPutBack) {
+TEST_P(CloudSuite, AChangeMadeElsewhereIsSeenAndReverted) {
   CloudUser& ours = user();
   make_all(ours);
   std::set<std::string> types;
@@ -385,7 +385,7 @@ TEST_P(CloudSuite, AMachineIsStoppedStartedAndRebooted) {
 
 // ---- sweeping, and living side by side ----
 
-TEST_P(CloudSuite, ASweepFindsWhatNobodyRemembers) {
+TEST_P(CloudSuite, ASweepFindsUnrecordedResources) {
   CloudUser& ours = user();
   make_all(ours);
   ours.made.clear();
@@ -411,7 +411,7 @@ TEST_P(CloudSuite, TagsOfTheFileNeverReplaceRadlcsOwn) {
 }
 
 // `radlc state rm`: it goes on existing, and no look for the infrastructure shows it.
-TEST_P(CloudSuite, WhatIsReleasedIsShownByItsIdAlone) {
+TEST_P(CloudSuite, AReleasedResourceIsShownOnlyByItsId) {
   auto* marking = dynamic_cast<TakesOver*>(&cloud());
   if (!marking || !subject().can_release()) GTEST_SKIP() << "the cloud has no marks that can be released";
   CloudUser& ours = user();

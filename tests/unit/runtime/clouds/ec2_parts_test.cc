@@ -81,7 +81,7 @@ TEST(Api, PagesThatGoRoundInACircleEnd) {
   EXPECT_EQ(server.requests().size(), 3u);
 }
 
-TEST(Ec2Quotas, WhatIsAboveAQuotaIsSaidWithBothFigures) {
+TEST(Ec2Quotas, AQuotaErrorShowsBothFigures) {
   Survey survey;
   survey.facts["quotas"] = {{"L-1216C47A", 32}, {"L-34B43A08", 640}, {"L-DB2E81BA", 0}};
   const auto notes = quota_notes(kCloud, with_machines("m5.2xlarge", "on-demand", 8, 5), survey);
@@ -185,7 +185,7 @@ TEST(Ec2Rules, AnUpdateRemovesWhatItsPlanHasShownAndNothingThatCameLater) {
   EXPECT_FALSE(may_remove(order, {telnet.text("sg-own")})) << "the plan leaves the rules as they are";
 }
 
-TEST(CloudMemory, GroupsOfNobodyStandForThemselvesOnceAnyOfOursIsKnown) {
+TEST(CloudMemory, GroupsWithoutAnOwnerAreDistinctOnceAnOwnOneIsKnown) {
   CloudMemory memory;
   EXPECT_TRUE(memory.group_names({"sg-1"}).is_null()) << "a machine alone is looked at";
   memory.note_names({{"sg-1", "access.ec2:/eu"}, {"i-1", "worker[0]"}});

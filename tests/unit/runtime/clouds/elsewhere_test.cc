@@ -64,7 +64,7 @@ TEST(Elsewhere, AFileIsOnlySuspectedForWhatItSays) {
   EXPECT_FALSE(may_ask_elsewhere("y/"));
 }
 
-TEST(Elsewhere, WhatIsHadIsNotCalledMissing) {
+TEST(Elsewhere, SupportedCloudsAndImagesAreNotReportedAsMissing) {
   for (const char* name : {"ec2", "gce", "openstack", "local", "hosts", "azure", ""})
     EXPECT_EQ(cloud_elsewhere(name), "");
   for (const char* url :

@@ -78,7 +78,7 @@ TEST_F(Fit, OnlyNodesOfATrainingOrOfSeveralWorkersTrain) {
   EXPECT_FALSE(trains(program, node));
 }
 
-TEST_F(Fit, ATrainingIsToldOfCreditsAndOfGpusThatNobodyUses) {
+TEST_F(Fit, NotesForATrainingNameCreditsAndUnusedGpus) {
   ir::Program program;
   ir::Step step;
   step.kind = ir::StepKind::Training;
@@ -261,7 +261,7 @@ TEST_F(Fit, SeveralTypesComeInTheirOrder) {
   EXPECT_EQ(names, (std::vector<std::string>{"m5.xlarge", "p3.2xlarge", "m5.large"}));
 }
 
-TEST_F(Fit, APriceBoundsWhatIsTaken) {
+TEST_F(Fit, APriceLimitsTheChoice) {
   bound("cpu.count", 4);
   bound("price", {}, 0.05);
   EXPECT_EQ(fault(),

@@ -366,7 +366,7 @@ TEST(GceQuotas, AreNamedByFamilyAndModel) {
       << "a quota of spot machines that was never given is not the one that they take from";
 }
 
-TEST(GceQuotas, WhatIsOursCountsOnceAndWhatIsUnknownIsNotInvented) {
+TEST(GceQuotas, OwnUsageCountsOnceAndUnknownUsageIsNotInvented) {
   static const Catalog catalog = built_in_catalog();
   Survey survey;
   survey.facts = {

@@ -215,7 +215,7 @@ TEST_F(HostsTest, TakenTwiceWithOneTokenIsTakenOnce) {
   EXPECT_EQ(machine.files(), files);
 }
 
-TEST_F(HostsTest, AMachineThatSomebodyElseHasIsRefusedAndLeftAlone) {
+TEST_F(HostsTest, AMachineOfAnotherUserIsRejectedAndUnchanged) {
   ours.taken(order_for("ssh://gpu1"));
   auto files = machine.files();
   Infrastructure others(user.config());
@@ -239,7 +239,7 @@ TEST_F(HostsTest, AnAddressWithUserAndPortNeedsNoName) {
   EXPECT_EQ(run(ours, seen, "echo ok"), "ok\n");
 }
 
-TEST_F(HostsTest, AMachineBehindAJumpHostIsReachedAsTheConfigurationSays) {
+TEST_F(HostsTest, AMachineBehindAJumpHostIsReachedByTheConfiguration) {
   ExistingMachine inner(user.public_key);
   user.knows("inner", inner, "  ProxyJump gpu1\n");
   auto before = inner.files(), gate = machine.files();
@@ -494,7 +494,7 @@ struct IsolatedHostsTest : testing::Test {
   Order order;
 };
 
-TEST_F(IsolatedHostsTest, APasswordOpensAMachineAndNothingStaysBehind) {
+TEST_F(IsolatedHostsTest, APasswordOpensAMachineAndLeavesNoTrace) {
   Infrastructure ours(user.config());
   const std::string before = root("cd /home/bob && find . | sort");
   ours.secrets["PASSWORD"] = "wrong";

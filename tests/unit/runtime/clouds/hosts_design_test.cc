@@ -75,7 +75,7 @@ TEST_F(HostsDesign, EachNodeIsTheMachineOfItsPlaceInTheList) {
                 "network 'lan': outports are ignored: existing machines keep their firewall"}));
 }
 
-TEST_F(HostsDesign, WhoeverHasNoMachineOrSomebodyElsesIsRefused) {
+TEST_F(HostsDesign, AMissingOrForeignMachineIsRejected) {
   program.nodes[1].disks[0].image_urls = {"ssh://gpu1"};
   EXPECT_TRUE(can_make(0).ok());
   EXPECT_TRUE(contains(can_make(1).message(), "w[1]: disk.0.image.url names 1 machine"));

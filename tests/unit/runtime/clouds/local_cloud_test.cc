@@ -120,7 +120,7 @@ TEST_P(LocalTest, ANodeEndsItselfWhenItsTimeIsOver) {
   EXPECT_EQ(nodes.find(other.token)->phase, ResourcePhase::Ready) << "only that one";
 }
 
-TEST_P(LocalTest, DestroyFindsWhatAKilledServerLeftBehind) {
+TEST_P(LocalTest, DestroyFindsProcessesOfAKilledServer) {
   Seen made = nodes.make("worker[0]");
   local::NodeDirectory directory(nodes.context.work_directory, made.id);
   run(made, "setsid sleep 600 >/dev/null 2>&1 </dev/null &");
@@ -180,7 +180,7 @@ TEST_P(LocalTest, TwoInfrastructuresAtOnceDoNotMeet) {
   EXPECT_EQ(places.size(), 4u);
 }
 
-TEST_P(LocalTest, KeysAreNobodyElsesWhateverTheUmask) {
+TEST_P(LocalTest, KeysArePrivateForAnyUmask) {
   mode_t before = umask(0);
   Seen made = nodes.make("worker[0]");
   umask(before);
@@ -370,7 +370,7 @@ TEST_P(LocalTest, AnUpdateStartsAStoppedNodeAndKeepsItsFiles) {
   EXPECT_EQ(run(*seen, "cat ~/file"), "kept\n");
 }
 
-TEST(LocalOptions, AWordThatNobodyKnowsIsAnError) {
+TEST(LocalOptions, AnUnknownWordIsAnError) {
   auto cloud = local::make_cloud(
       local::options_of(Environment(Environment::Variables{{"RADL_LOCAL_NETWORK", "ownn"}})));
   ir::Program program;

@@ -144,7 +144,7 @@ TEST_F(NetworkTest, DestroyLeavesNoNamespaceAndNoLink) {
   EXPECT_FALSE(std::filesystem::exists(nodes.context.work_directory + "/network.json"));
 }
 
-TEST_F(NetworkTest, ANodeThatStopsLeavesNoProcessBehind) {
+TEST_F(NetworkTest, AStoppingNodeLeavesNoProcess) {
   Seen made = nodes.make("worker[0]");
   local::NodeDirectory directory(nodes.context.work_directory, made.id);
   const std::vector<int> pids = local::processes_of(directory);

@@ -144,7 +144,7 @@ TEST(OpenStackFlavors, TheSmallestThatFitsIsTaken) {
   EXPECT_NE(none.status().message().find("memory.size"), std::string::npos) << none.status().message();
 }
 
-TEST(OpenStackFlavors, WhatIsAskedForIsReadBackFromASpec) {
+TEST(OpenStackFlavors, RequestsAreReadBackFromASpec) {
   ir::Node node = node_with({{"instance_type", "m1.*"}});
   node.requirements["cpu.count"].min = 2;
   node.requirements["memory.size"].min = 4e9;

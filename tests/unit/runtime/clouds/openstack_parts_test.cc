@@ -27,7 +27,7 @@ TEST(OpenStackMarks, AreReadBackInEachForm) {
   for (char c : to_name(mark)) EXPECT_TRUE(std::isalnum(static_cast<unsigned char>(c)) || c == '-') << c;
 }
 
-TEST(OpenStackMarks, WhatIsNotOursIsNobodys) {
+TEST(OpenStackMarks, ForeignResourcesHaveNoMark) {
   for (const char* line :
        {"", "radlc", "radlc ", "radlc a", "radlc a b", "somebody's own words", "radlc-x-y-z"}) {
     EXPECT_EQ(from_line(line).token, "") << line;

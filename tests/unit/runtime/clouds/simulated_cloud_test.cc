@@ -163,7 +163,7 @@ TEST_F(SimulatedAccount, AnotherRegionIsAnotherCloudWithPricesOfItsOwn) {
   EXPECT_EQ(SimulatedCloud::make(nowhere, clock_).status().code(), Code::Invalid);
 }
 
-TEST_F(SimulatedAccount, ASurveyPutsWhatIsSoldOutLast) {
+TEST_F(SimulatedAccount, ASurveyListsSoldOutTypesLast) {
   start();
   ir::Program program = ProgramBuilder().deploy({"worker", 1, 6e9}).build();
   Survey survey;
@@ -185,7 +185,7 @@ TEST_F(SimulatedAccount, ImpactGoesByValues) {
   EXPECT_FALSE(cloud.impact("volume", {{"size_bytes", 2.0}}, {{"size_bytes", 1.0}}).why.empty());
 }
 
-TEST_F(SimulatedAccount, WhatIsInUseCannotBeDestroyedBeforeItsUser) {
+TEST_F(SimulatedAccount, AResourceInUseCannotBeDestroyedBeforeItsUser) {
   SimulatedCloud& cloud = start();
   make(with_everything());
   for (const char* address : {"network.lan", "group.open", "volume.server[0].1", "address.server[0]"}) {
@@ -199,7 +199,7 @@ TEST_F(SimulatedAccount, WhatIsInUseCannotBeDestroyedBeforeItsUser) {
   EXPECT_TRUE(user_->destroy("volume.server[0].1", "volume", user_->made.at("volume.server[0].1").id).ok());
 }
 
-TEST_F(SimulatedAccount, BillsForTheTimeThatSomethingIsThere) {
+TEST_F(SimulatedAccount, BillsForTheTimeThatAResourceExists) {
   SimulatedCloud& cloud = start();
   make(with_everything());
   clock_.sleep(std::chrono::hours(10));
@@ -222,7 +222,7 @@ TEST_F(SimulatedAccount, TwoWithOneAddressAreCountedAsDoubled) {
   EXPECT_EQ(cloud.standing("demo-1").doubled, std::vector<std::string>{"worker[0]"});
 }
 
-TEST_F(SimulatedAccount, AMachineIsTakenBackWithNotice) {
+TEST_F(SimulatedAccount, AMachineIsPreemptedWithNotice) {
   int stopped = 0, vanished = 0, noticed = 0;
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     simulated::Options options;

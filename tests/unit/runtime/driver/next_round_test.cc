@@ -101,7 +101,7 @@ TEST_F(NextRoundTest, ANodeThatAFarmHasQuarantinedIsReplaced) {
   EXPECT_EQ(next.lost().at("w[1]"), kFaulty);
 }
 
-TEST_F(NextRoundTest, AQuarantinedNodeStaysIfAnythingElseIsThere) {
+TEST_F(NextRoundTest, AQuarantinedNodeStaysIfAnotherJobUsesIt) {
   ir::Step other;
   other.id = "w[1]/database";
   other.nodes = {"w[1]"};
@@ -176,7 +176,7 @@ TEST_F(FreeTest, NodesOnWhichTasksMayStillRunStay) {
   EXPECT_EQ(systems_to_free(farms, ended, after), std::set<std::string>{});
 }
 
-TEST_F(NextRoundTest, AJobThatFailsByItselfReplacesNothing) {
+TEST_F(NextRoundTest, AJobThatFailsOnItsOwnReplacesNothing) {
   failed("program/p", Code::Invalid);
   EXPECT_FALSE(next.wait());
   EXPECT_TRUE(next.suspects().empty());

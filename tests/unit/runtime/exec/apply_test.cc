@@ -276,7 +276,7 @@ TEST_F(ApplyTest, AStepOfANodeRunsAloneAndNodesRunTogether) {
   EXPECT_EQ(one.runner.most, 1);
 }
 
-TEST_F(ApplyTest, CtrlCOnceFinishesWhatIsInFlightAndStartsNothingNew) {
+TEST_F(ApplyTest, TheFirstCtrlCFinishesCurrentActionsAndStartsNoOthers) {
   bench.options.parallelism = 1;
   bench.runner.during = [&](const StepContext& context, const ir::Step& step) {
     if (step.id != "server[0]/tools") return;
@@ -312,7 +312,7 @@ TEST_F(ApplyTest, ATrainingStopsAtTheFirstCtrlCAndOthersAtTheSecond) {
   EXPECT_TRUE(bench.plan(cluster(1)).find("training/cifar")->resume);
 }
 
-TEST_F(ApplyTest, ATrainingThatIsRepeatedGoesOnFromItsCheckpoint) {
+TEST_F(ApplyTest, ARepeatedTrainingResumesFromItsCheckpoint) {
   bench.runner.errors["training/cifar"] = {Status(Code::Lost, "chief lost")};
   ASSERT_TRUE(bench.apply(cluster(1)).status.ok());
   std::vector<bool> resumed;
@@ -492,7 +492,7 @@ TEST_F(SlowCloudTest, AnotherRoundDoesNotMakeItTwice) {
   expect_whole(1);
 }
 
-TEST_F(SlowCloudTest, ARefreshDoesNotTakeForGoneWhatIsJustMade) {
+TEST_F(SlowCloudTest, ARefreshDoesNotReportANewResourceAsMissing) {
   bench.cloud.appears_after = std::chrono::seconds(0);
   ASSERT_TRUE(bench.apply(cluster(1)).status.ok());
   bench.cloud.appears_after = std::chrono::seconds(20);

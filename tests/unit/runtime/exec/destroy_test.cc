@@ -91,7 +91,7 @@ TEST_F(DestroyTest, WhatWasLeftAloneIsStillSeenWhenNothingIsRecordedAnyMore) {
   EXPECT_EQ(bench.cloud.count(), 0u);
 }
 
-TEST_F(DestroyTest, WhatIsNamedGoesAsWell) {
+TEST_F(DestroyTest, NamedForeignResourcesAreRemovedToo) {
   const std::string id = add_stray(bench.cloud, "demo-" + bench.snapshot().lineage.substr(0, 8));
   RunReport report = bench.destroy({id});
   ASSERT_TRUE(report.status.ok()) << report.status.text();
@@ -200,7 +200,7 @@ TEST_F(DestroyTest, ARemovedReleasedMachineKeepsNothing) {
 }
 
 // Its steps and its record are gone, and apply creates another one beside it.
-TEST_F(DestroyTest, WhatWasReleasedIsCreatedAnewByTheNextApply) {
+TEST_F(DestroyTest, TheNextApplyCreatesAReplacementForAReleasedResource) {
   ASSERT_TRUE(bench.release("worker[0]").ok());
   EXPECT_EQ(bench.release("worker[0]").code(), Code::NotFound);
   ASSERT_TRUE(bench.apply(cluster()).status.ok());

@@ -103,7 +103,7 @@ TEST_F(DisksOnDevices, AnEmptyVolumeIsFormattedOnceAndFoundByItsSerialNumber) {
   EXPECT_EQ(*read_file(folder.path("fstab")), fstab);
 }
 
-TEST_F(DisksOnDevices, AnotherFileSystemIsMountedAsItIsAndAPartitionTableIsLeftAlone) {
+TEST_F(DisksOnDevices, AnotherFileSystemIsMountedUnchangedAndAPartitionTableIsKept) {
   ASSERT_EQ(shell("mkfs.ext2 -q -L mine " + device).exit_status, 0);
   auto mounted = set_up("ext4", "true");
   EXPECT_EQ(mounted.exit_status, 0) << mounted.err;

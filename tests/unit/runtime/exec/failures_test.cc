@@ -53,7 +53,7 @@ TEST(Failures, ANameWithinTheMessageKeepsItAlone) {
             2u);
 }
 
-TEST(Failures, WhatIsLeftIsNamedOnceWhereItsReasonHasBeenSaid) {
+TEST(Failures, LeftoversAreNamedOnceIfTheirReasonWasReported) {
   RunReport report;
   report.actions = {failed("volume.worker[0].1", invalid("not allowed")), failed("worker[0]", {}),
                     failed("worker[1]", invalid("not allowed")), failed("network.lan", {})};

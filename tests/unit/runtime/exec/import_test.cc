@@ -67,7 +67,7 @@ TEST_F(ImportTest, WhatDiffersFromTheFileIsShownByTheNextPlan) {
   EXPECT_EQ(next.actions[0].changes.at(0).field, "image");
 }
 
-TEST_F(ImportTest, WhatIsSomethingElseIsRefusedAndChangesNothing) {
+TEST_F(ImportTest, AnotherKindOfResourceIsRejectedAndChangesNothing) {
   ASSERT_TRUE(apply(program).status.ok());
   const std::string id = id_of("worker[0]"), network = id_of("network.lan");
   EXPECT_EQ(import("worker[0]", id).status().code(), Code::Exists);

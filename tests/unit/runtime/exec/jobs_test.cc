@@ -155,7 +155,7 @@ TEST_F(JobsTest, AJobThatWasLeftRunningIsJoinedAlthoughWhatItWaitsForFails) {
   EXPECT_EQ(outcome(report, kJob).state, State::Done);
 }
 
-TEST_F(JobsTest, WhoeverLosesItsLeaseLeavesItAndWritesNothing) {
+TEST_F(JobsTest, ARunThatLostItsLeaseWritesNothing) {
   std::unique_ptr<Store> other = bench.store();
   std::thread taker;
   std::unique_ptr<JobLease> taken;

@@ -138,7 +138,7 @@ TEST_F(MoveTest, AnOpenCreateMovesAlong) {
 }
 
 // "Forget a resource; nothing is destroyed": also when an interrupted run had begun to.
-TEST_F(MoveTest, WhatIsForgottenIsNotTouchedByTheNextRun) {
+TEST_F(MoveTest, AReleasedResourceIsNotTouchedByTheNextRun) {
   for (Intent::Kind kind : {Intent::Kind::Update, Intent::Kind::Destroy}) {
     Bench other;
     ASSERT_TRUE(other.apply(cluster("worker")).status.ok());

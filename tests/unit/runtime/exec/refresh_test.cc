@@ -84,7 +84,7 @@ TEST(MarkedAttributes, AreThoseThatTheCloudReadsFromItsTagsAndNoOthers) {
   EXPECT_EQ(now, Json({{"user", "ubuntu"}, {"volumes", {{"b", "vol-1"}}}, {"zone", "b"}, {"port", 2222}}));
 }
 
-TEST_F(RefreshTest, WhatIsBrokenIsMadeAnew) {
+TEST_F(RefreshTest, ABrokenResourceIsReplaced) {
   std::filesystem::remove(machine("worker[0]") + "/attributes");
   Result<Observed> observed = bench.look(program);
   ASSERT_EQ(observed->resources.size(), 1u);
@@ -96,7 +96,7 @@ TEST_F(RefreshTest, WhatIsBrokenIsMadeAnew) {
   EXPECT_EQ(bench.cloud.count("node"), 2u);
 }
 
-TEST_F(RefreshTest, AStoppedNodeIsStartedWhereItsCloudCanAndMadeAnewElsewhere) {
+TEST_F(RefreshTest, AStoppedNodeIsStartedIfItsCloudCanElseReplaced) {
   std::string id = bench.snapshot().resources.at("worker[0]").id;
   bench.cloud.set_attribute(id, "state", "stopped");
   Result<Observed> observed = bench.look(program);

@@ -66,7 +66,7 @@ TEST(Scheduler, StopsAndNamesWhatNeverBegan) {
   EXPECT_EQ(Scheduler(schedule).run().never.size(), 2u);
 }
 
-TEST(Scheduler, WhatThrowsHasFailedAndTheRestGoesOn) {
+TEST(Scheduler, AThrowingVertexFailsAndTheOthersContinue) {
   Dag dag(4);
   dag.add_edge(0, 1);
   std::atomic<int> ran{0};
@@ -126,7 +126,7 @@ Schedule independent(const Dag& dag, Clock& clock, int parallelism, std::functio
 }
 
 // 300 waits of a minute, all at the same time, on two threads: a minute passes, not five hours.
-TEST(Scheduler, WhatIsParkedHoldsNoThread) {
+TEST(Scheduler, AParkedVertexHoldsNoThread) {
   test::FakeClock clock;
   Dag dag(300);
   Scheduler* scheduler = nullptr;
@@ -210,7 +210,7 @@ TEST(Scheduler, AParkedVertexKeepsItsNames) {
   EXPECT_EQ(order, (std::vector<std::string>{"0", "0", "1", "1"}));
 }
 
-TEST(Scheduler, AStopGivesATurnToWhatIsParkedAndStartsNothing) {
+TEST(Scheduler, AStopGivesParkedVerticesATurnAndStartsNothing) {
   Dag dag(3);
   std::atomic<int> level{0}, turns{0};
   Schedule schedule = independent(dag, real_world().clock, 1, [&](Dag::Id id) {

@@ -65,7 +65,7 @@ struct ARun : testing::Test {
   RunClock clock;
 };
 
-TEST_F(ARun, PhasesAreSummedAsSomebodyWaitsForThem) {
+TEST_F(ARun, PhasesAreSummedByWaitingTime) {
   RunFigures figures = figures_of(plan, report, clock, {});
   EXPECT_EQ(figures.predicted.create, 60);
   EXPECT_EQ(figures.actual.create, 90);

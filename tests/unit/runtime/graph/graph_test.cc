@@ -51,7 +51,7 @@ TEST(Dag, DotEscapesLabels) {
   EXPECT_NE(dot.find("n0 -> n1;"), std::string::npos);
 }
 
-TEST(ReadyQueue, AFailureTakesItsDependentsAndNobodyElse) {
+TEST(ReadyQueue, AFailureSkipsOnlyItsDependents) {
   Dag dag(4);
   dag.add_edge(0, 1);
   dag.add_edge(1, 2);

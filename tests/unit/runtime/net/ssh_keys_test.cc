@@ -79,7 +79,7 @@ TEST(KeysByReference, AreFoundInTheAgent) {
   EXPECT_EQ(found->file, "");
 }
 
-TEST(KeysByReference, SayWhatIsMissingAndWhereItWasLookedFor) {
+TEST(KeysByReference, NameTheMissingKeyAndTheSearchedPlaces) {
   test::TemporaryFolder folder;
   ssh::KeyPlaces places;
   places.folders = {folder.path("a"), folder.path("b")};

@@ -103,7 +103,7 @@ TEST_F(LoginTest, AJumpHostLeadsToANodeAndBothProveThemselves) {
   EXPECT_TRUE(contains(refused.status().message(), "host key mismatch"));
 }
 
-TEST_F(LoginTest, AnUploadThatBreaksGoesOnWhereItStopped) {
+TEST_F(LoginTest, AnInterruptedUploadResumes) {
   std::string local = nodes.folder.path("large"), content = random_text(60 << 20),
               digest = sha256_hex(content);
   ASSERT_TRUE(write_file_atomic(local, content).ok());
@@ -173,7 +173,7 @@ TEST_F(LoginTest, ADownloadThatBreaksIsMadeWholeOrLeavesNothing) {
   EXPECT_EQ(*sha256_file(local), sha256_hex(content));
 }
 
-TEST_F(LoginTest, WhatIsHereAlreadyIsNotFetchedAgain) {
+TEST_F(LoginTest, ExistingFilesAreNotFetchedAgain) {
   ASSERT_TRUE(write_file_atomic(home("file"), random_text(1 << 20)).ok());
   std::string local = nodes.folder.path("back");
   auto openssh = ssh::make_openssh_remote(target);

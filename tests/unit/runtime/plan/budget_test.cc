@@ -63,7 +63,7 @@ TEST(Budget, CurrenciesAreNeverCompared) {
   EXPECT_FALSE(status.ok());
 }
 
-TEST(Budget, APriceThatNobodyKnowsFitsNoBudget) {
+TEST(Budget, AnUnknownPriceFitsNoBudget) {
   Plan plan = of_workers(1, 0, {});
   plan.costs[0].candidates[0].facts.priced = false;
   EXPECT_EQ(check(plan, "100").message(), "--max-cost: the price of worker[0] (ec2 m) is unknown");

@@ -159,7 +159,7 @@ TEST_F(APlan, StagingIsByTheRatesThatAProfileFound) {
   EXPECT_EQ(phase("stage").source, foresight::Source::Measured);
 }
 
-TEST_F(APlan, WhatGoesOnAroundATrainingIsMeasured) {
+TEST_F(APlan, TheOverheadOfATrainingIsMeasured) {
   EXPECT_EQ(phase("bring back").source, foresight::Source::Guessed);
   plan.costs = {{"worker[0]", "ec2:/eu-west-1", "ec2 c5.xlarge", {}, {}, {}, 0}};
   const std::string key = MeasureKeys(plan).of(*plan.find("training/cifar"));
@@ -169,7 +169,7 @@ TEST_F(APlan, WhatGoesOnAroundATrainingIsMeasured) {
   EXPECT_EQ(phase("bring back").source, foresight::Source::Measured);
 }
 
-TEST_F(APlan, WhatGoesOnAroundATrainingThatNeverRanIsByOthers) {
+TEST_F(APlan, TheOverheadOfANewTrainingIsThatOfOthers) {
   plan.costs = {{"worker[0]", "ec2:/eu-west-1", "ec2 c5.xlarge", {}, {}, {}, 0}};
   const Action& training = *plan.find("training/cifar");
   measured[around_any_key(training, MeasureKeys(plan).of(training))] = 6;

@@ -180,7 +180,7 @@ TEST_F(JobsLeftTest, AJobThatIsNotInTheFileAnyMoreIsEndedBeforeAnythingRunsOnIts
     EXPECT_TRUE(has(action(plan, id).needs, "training/cifar")) << id;
 }
 
-TEST_F(JobsLeftTest, NothingRunsOnAMachineThatWasMadeAnewSince) {
+TEST_F(JobsLeftTest, NoJobRunsOnAMachineThatWasReplacedSince) {
   killed_in(training(2));
   bench.snapshot.resources.at("worker[0]").id = "another";
   EXPECT_EQ(action(bench.plan(training(2, "vgg11")), "training/cifar").ends,

@@ -357,7 +357,7 @@ TEST_F(PlanOfClouds, ADesignThatDoesNotHoldTogetherIsNotPlanned) {
   EXPECT_NE(plan.status().message().find("worker[0]"), std::string::npos) << plan.status().text();
 }
 
-TEST_F(PlanOfClouds, WhatIsWrongWithManyMachinesOfASystemIsSaidOnce) {
+TEST_F(PlanOfClouds, AnErrorOfManyMachinesOfASystemIsReportedOnce) {
   struct Picky : FakeCloud {
     Status can_make(const ir::Node& node, const DesignInput&) const override {
       if (node.address == "worker[3]") return {};

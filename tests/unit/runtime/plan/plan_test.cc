@@ -231,7 +231,7 @@ TEST_F(PlanTest, AChangedSecretRunsTheStepAndIsNeverShown) {
   EXPECT_EQ(everything.find("hunter"), std::string::npos);
 }
 
-TEST_F(PlanTest, AValueOfANodeThatIsMadeAnewRunsTheStepsThatUseIt) {
+TEST_F(PlanTest, AValueOfAReplacedNodeRunsTheStepsThatUseIt) {
   auto program = [](double memory) {
     return ProgramBuilder()
         .deploy({"server", 1, memory})
@@ -328,7 +328,7 @@ TEST_F(PlanTest, ATrainingInSeveralCloudsThatOneNetworkJoinsIsPlanned) {
 }
 
 // Another node in front must not make a network change hands.
-TEST_F(PlanTest, EachCloudHasNetworksOfItsOwnWhateverStandsFirst) {
+TEST_F(PlanTest, EachCloudHasItsOwnNetworksInAnyOrder) {
   FakeCloud other("other");
   bench.clouds.add(other);
   auto two_clouds = [](bool other_first) {
@@ -389,7 +389,7 @@ TEST_F(PlanTest, ABarrierThatAsksForSuccessSaysSoInTheSavedPlan) {
   EXPECT_TRUE(read->barriers[0].needs_success);
 }
 
-TEST_F(PlanTest, ANetworkThatMustBeMadeAnewTakesItsNodesAlongInTheRightOrder) {
+TEST_F(PlanTest, AReplacedNetworkReplacesItsNodesInTheRightOrder) {
   applied(cluster(1).build());
   ir::Program changed = cluster(1).build();
   changed.networks[0].is_public = true;
@@ -413,7 +413,7 @@ TEST_F(PlanTest, EverythingThatCannotBeHadIsSaidAtOnce) {
       << status.message();
 }
 
-TEST_F(PlanTest, ReplaceNamesWhatIsThere) {
+TEST_F(PlanTest, ReplaceAcceptsOnlyExistingResources) {
   ir::Program program = cluster(2).build();
   applied(program);
   bench.options.replace = {"worker[1]"};

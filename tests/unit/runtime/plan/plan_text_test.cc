@@ -158,7 +158,7 @@ TEST_F(PlanText, TheCandidatesOfEachMachineWithTheChosenOneMarked) {
   EXPECT_EQ(render_markdown(*again), render_markdown(plan));
 }
 
-TEST_F(PlanText, APriceThatNobodyKnowsIsNotShownAsNothing) {
+TEST_F(PlanText, AnUnknownPriceIsNotShownAsZero) {
   Offer unknown{"m8i.large", "a", {}, {{"type", "m8i.large"}}, {}};
   unknown.facts.priced = false;
   bench.cloud.offers = {unknown};

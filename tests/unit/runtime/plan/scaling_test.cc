@@ -50,7 +50,7 @@ TEST(ElasticChoice, WishesHoldWithinTheRules) {
             (Ordinals{0, 1}));
 }
 
-TEST(ElasticChoice, WhatIsToBeMadeAnewGoesFirst) {
+TEST(ElasticChoice, NodesToBeReplacedAreRemovedFirst) {
   const ElasticChoice choice = choose_elastic(rules(0, 3), {0, 1}, *read_elastic_look("wish 1 renew\n"), 0);
   EXPECT_EQ(choice.nodes, Ordinals{0});
   EXPECT_EQ(choice.fulfilled, std::vector<std::string>{"1 renew"});
@@ -163,7 +163,7 @@ TEST_F(ScalePlans, TwoSchedulersOfANodeDrainEach) {
     for (const std::string& need : drain->needs) EXPECT_TRUE(need != one->id && need != other->id) << need;
 }
 
-TEST_F(ScalePlans, WhatIsHalfRemovedOrNeverSetUpIsNotDrained) {
+TEST_F(ScalePlans, PartlyRemovedOrUnconfiguredNodesAreNotDrained) {
   bench.applied(site(2));
   bench.snapshot.resources.at("worker[1]").status = ResourceStatus::Deleting;
   EXPECT_EQ(bench.plan(site(1)).find("server[0]/drain worker"), nullptr);

@@ -94,7 +94,7 @@ TEST_F(Plans, WithoutSoftFeaturesTheCheapestTypeIsTaken) {
   EXPECT_EQ(type_of(bench.plan(program({}))), "t3.medium");
 }
 
-TEST_F(Plans, AGroupThatTheCatalogueHasIsPartOfWhatIsAskedFor) {
+TEST_F(Plans, AGroupOfTheCatalogIsPartOfTheRequest) {
   Plan plan = bench.plan(program({{10, {{"gpu.count", at_least(1)}}}}));
   EXPECT_EQ(type_of(plan), "g4dn.xlarge");
 }

@@ -26,7 +26,7 @@ TEST(UsualSeconds, APackageTakesSecondsAnywhere) {
             *usual_seconds(native({"package"}), "hosts"));
 }
 
-TEST(UsualSeconds, OfAJobNobodyCanSay) {
+TEST(UsualSeconds, AreUnknownForAJob) {
   ir::Step step;
   step.kind = ir::StepKind::Training;
   EXPECT_FALSE(usual_seconds(step, "local"));

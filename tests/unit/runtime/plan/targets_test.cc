@@ -52,7 +52,7 @@ TEST_F(Targets, AStepComesWithItsNodesAndTheStepsBeforeIt) {
   EXPECT_EQ(marks(plan(site(), {"worker[1]/tools"})), Marks{"> worker[1]/tools"});
 }
 
-TEST_F(Targets, CostsOfWhatIsLeftOutStayAsTheyAre) {
+TEST_F(Targets, CostsOfExcludedResourcesAreUnchanged) {
   bench.cloud.offers = {{"s", "", Money::of(0.1)}};
   bench.applied(site(2));
   const Plan part = plan(site(4), {"worker[2]"});
@@ -61,7 +61,7 @@ TEST_F(Targets, CostsOfWhatIsLeftOutStayAsTheyAre) {
   EXPECT_EQ(*part.totals.price_per_hour.total(), Money::of(0.4));
 }
 
-TEST_F(Targets, WhatIsToBeRemovedIsATargetAsWell) {
+TEST_F(Targets, ARemovalCanBeATarget) {
   bench.applied(site(4));
   const Plan part = plan(site(2), {"worker[3]"});
   EXPECT_EQ(marks(part), Marks{"- worker[3]"});

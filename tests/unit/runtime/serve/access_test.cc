@@ -41,7 +41,7 @@ TEST_F(TokensTest, AnotherProcessSeesThemAtOnce) {
   EXPECT_EQ(tokens_.find(issued->secret).status().code(), Code::NotFound);
 }
 
-TEST_F(TokensTest, NobodyGivesMoreThanTheyHave) {
+TEST_F(TokensTest, ATokenGrantsNoMoreThanItsMaker) {
   auto plan = tokens_.add(owner_, {.user = "ana", .scope = Scope::Plan});
   ASSERT_TRUE(plan.ok());
   const Caller ana = caller_of(*plan);
@@ -65,7 +65,7 @@ TEST_F(TokensTest, TheyEndWithTheirMakersAndTheirTime) {
   EXPECT_FALSE(tokens_.find(first->secret).ok());
 }
 
-TEST_F(TokensTest, NobodyRevokesWhatGrantsMore) {
+TEST_F(TokensTest, ATokenCannotRevokeOneWithALargerScope) {
   auto apply = tokens_.add(owner_, {.user = "ana", .scope = Scope::Apply});
   auto read = tokens_.add(owner_, {.user = "ana", .scope = Scope::Read});
   ASSERT_TRUE(apply.ok() && read.ok());
@@ -194,7 +194,7 @@ TEST_F(UsersTest, AccountsNameNoFileOfTheServiceAndNoClosedAddress) {
   EXPECT_EQ(code({{"id", "e"}, {"type", "EGI"}, {"host", "CESGA"}, {"vo", "v"}}), Code::Ok);
 }
 
-TEST_F(UsersTest, NobodyElseHasNodesOnTheComputer) {
+TEST_F(UsersTest, OtherUsersHaveNoNodesOnTheComputer) {
   Users all(own_, folder_.path(), "root", false);
   const auto code = [&](const std::string& user, const std::string& deploy) {
     auto document = Document::parse("network n ()\nsystem a (net_interface.0.connection = 'n')\n" + deploy);

@@ -39,7 +39,7 @@ TEST(Authorization, OtherForms) {
   EXPECT_EQ(read("type = InfrastructureManager; token = t")->secret, "t");
 }
 
-TEST(Authorization, WithoutCredentialsOfTheServiceThereIsNobody) {
+TEST(Authorization, WithoutCredentialsOfTheServiceThereIsNoUser) {
   EXPECT_FALSE(read("id = one; type = EC2; username = k; password = s"));
   EXPECT_FALSE(read("type = InfrastructureManager; username = ana"));
   EXPECT_FALSE(read(""));
@@ -131,7 +131,7 @@ Document document(std::string_view text) {
   return parsed.ok() ? *parsed : Document();
 }
 
-TEST(Documents, WhatIsAddedReplacesSystemsAndKeepsNetworks) {
+TEST(Documents, AnAdditionReplacesSystemsAndKeepsNetworks) {
   Document all = document("network n (outbound = 'yes')\nsystem a (cpu.count = 1)\ndeploy a 2 one\n");
   const Document more = document(
       "network n ()\nnetwork m ()\nsystem a (cpu.count = 4)\nsystem b (cpu.count = 1)\ndeploy a 1\ndeploy b "
@@ -182,7 +182,7 @@ TEST(Documents, ASystemStaysOnItsAccount) {
   EXPECT_FALSE(all.add(document("deploy a 1 two\n")).ok());
 }
 
-TEST(Documents, JsonIsTakenAndWhatIsWrongIsSaid) {
+TEST(Documents, JsonIsAcceptedAndItsErrorsAreReported) {
   auto json = Document::from_json(
       R"([{"class": "system", "id": "a", "cpu.count": 2}, {"class": "deploy", "system": "a", "vm_number": 2}])");
   ASSERT_TRUE(json.ok()) << json.status().message();

@@ -9,7 +9,7 @@
 namespace radl::serve {
 namespace {
 
-TEST(PlanQuery, IsTheSameFromWhatIsKeptOfIt) {
+TEST(PlanQuery, SurvivesSavingAndLoading) {
   const Json body = {{"command", "scale"},  {"files", {"a/b.radl"}}, {"module_path", {"."}},
                      {"targets", {"x[0]"}}, {"replace", {"x[1]"}},   {"on_error", "retry"},
                      {"cloud", "ec2"},      {"refresh", true},       {"max_cost", "2"},
