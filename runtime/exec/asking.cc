@@ -58,7 +58,7 @@ Context asking(Execution& execution, const std::string& address) {
 Scheduler::TimePoint shows_by(Execution& execution, const Cloud& cloud, const ResourceRecord& record) {
   const milliseconds settles = cloud.settles_after();
   std::chrono::duration<double> age(execution.world().clock.wall_seconds() - record.created_at);
-  // A clock that was set back makes nothing younger than it can be.
+  // If the clock was set back, do not wait longer than the full time.
   if (age < age.zero() || age >= settles) return execution.in(age < age.zero() ? settles : milliseconds(0));
   return execution.in(settles - std::chrono::floor<milliseconds>(age));
 }

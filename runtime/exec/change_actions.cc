@@ -50,7 +50,7 @@ Async<Changing> ask_for_change(Execution& execution, Park& park, Cloud& cloud, R
     result.status = asked.status;
     if (asked.answer == Asked::Answer::Accepted) {
       if (!asked.again) co_return result;
-      result.certain = false;  // a part of it is done
+      result.certain = false;  // partly done
       Watch watch = watch_of(execution, cloud, record, Watch::For::There);
       std::unique_ptr<Sight> sight = co_await park.sight(cloud, watch);
       result.status = sight->status;
@@ -125,14 +125,14 @@ Async<Status> update_resource(Execution& execution, Park& park, const Action& ac
   if (!cloud.ok()) co_return cloud.status();
   std::optional<ResourceRecord> before = execution.resource(action.id);
   if (!before) co_return Status(Code::NotFound, action.id + " is not in the state");
-  // In an earlier round of this run it was asked for, and nobody knows what came of it: one intent for both.
+  // An earlier round of this run requested the change with unknown outcome: both rounds share one intent.
   std::optional<Intent> left = execution.take_unresolved(action.id);
   if (!left) {
     Intent intent;
     intent.kind = Intent::Kind::Update;
     intent.address = action.id;
     intent.resource = *before;
-    // Until it is known which of both holds, it may use what it used before and what it is to use.
+    // Until the outcome is known, the resource may use both what it used before and what it is to use.
     intent.resource.needs = united(before->needs, action.uses);
     Async<Recorder::Written> opening = park.written([&intent] { return opening_of(intent); });
     co_await opening.finished();
@@ -156,7 +156,7 @@ Async<Status> update_resource(Execution& execution, Park& park, const Action& ac
   bool restarts = std::any_of(action.changes.begin(), action.changes.end(),
                               [](const FieldChange& change) { return change.forces_restart; });
   Changing changed;
-  bool marks_alone = false;  // then there is nothing to ask for, and some resources are never changed
+  bool marks_alone = false;  // true: nothing to request, and some resources are never changed
   const bool marked = std::any_of(action.changes.begin(), action.changes.end(), is_mark);
   if (marked) {
     Async<Status> marking = write_marks(execution, park, **cloud, record);
@@ -169,7 +169,7 @@ Async<Status> update_resource(Execution& execution, Park& park, const Action& ac
   if (changed.status.ok())
     changed = co_await change_resource(execution, park, **cloud, record, before->spec, marks_alone,
                                        std::move(shown));
-  // It stays open where nobody knows what came of it: the next run takes over what the cloud shows.
+  // The intent stays open if the outcome is unknown: the next run adopts what the cloud shows.
   if (!changed.certain) {
     execution.put_unresolved(intent);
     Async<Status> writing = park.write([&intent] { return putting_of(intent.resource); });
@@ -203,13 +203,13 @@ namespace {
 // no copy of it.
 class Removing {
  public:
-  // `address` outlives this.
+  // `address` must outlive this object.
   Removing(Execution& execution, const std::string& address) : execution_(execution), address_(address) {}
 
   enum class Next { Open, Ask, Look, Pause, Close, Over };
-  std::chrono::milliseconds pause{};  // of Pause
+  std::chrono::milliseconds pause{};  // for Pause
 
-  // Over: it is not recorded (any more), or its cloud is not there.
+  // Done: it is not recorded, or its cloud does not exist.
   Next begin() {
     std::optional<ResourceRecord> record = execution_.resource(address_);
     if (!record) return Next::Over;
@@ -222,7 +222,7 @@ class Removing {
     return Next::Open;
   }
 
-  // Opens the intent, and marks the record.
+  // Opens the intent and marks the record.
   Async<Status> open(Park& park) {
     Async<Recorder::Written> writing = park.written([this] {
       Intent intent;
@@ -265,7 +265,7 @@ class Removing {
     return park.write([this, keep_steps] {
       if (!why_) return closing_of_destroy(intent_, address_, keep_steps);
       if (!untouched_) {
-        // The record says that its removal was begun: the next plan goes on with it.
+        // The record shows that the removal was started, so the next plan continues it.
         return closing_of(intent_, nullptr);
       }
       const ResourceRecord as_before = record();
@@ -283,7 +283,7 @@ class Removing {
 
  private:
   ResourceRecord record() const { return execution_.resource(address_).value_or(ResourceRecord()); }
-  // It may only not show yet: gone for good when it is old enough to show.
+  // It may just not show yet. It is gone once it is old enough to show.
   Next wait_until_shown() {
     const auto wait = until_shown(execution_, *cloud_, shows_by(execution_, *cloud_, record()));
     if (!wait) return end(Status());
@@ -304,11 +304,11 @@ class Removing {
   Execution& execution_;
   const std::string& address_;
   Cloud* cloud_ = nullptr;
-  long long intent_ = 0;  // 0: none was opened
+  long long intent_ = 0;  // 0: none is open
   int attempt_ = 1;
   ResourceStatus before_ = ResourceStatus::Ready;
-  bool untouched_ = false;       // stopped before anything was asked
-  std::unique_ptr<Status> why_;  // what it failed of
+  bool untouched_ = false;       // stopped before any request
+  std::unique_ptr<Status> why_;  // cause of the failure
 };
 
 }  // namespace

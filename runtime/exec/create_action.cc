@@ -90,17 +90,17 @@ Async<Status> record_made(Execution& execution, Park& park, const Action& action
 // for anew with another token, and where the cloud has none of an offer the next one is taken.
 class Creating {
  public:
-  // `action` outlives this. `open`: what an earlier round of this run asked for, and nobody knows what came
-  // of it; nullptr: nothing.
+  // `action` must outlive this object. `open`: a request of an earlier round of this run with unknown
+  // outcome; nullptr if none.
   Creating(Execution& execution, Cloud& cloud, const Action& action, const OpenCreation* open)
       : execution_(execution), cloud_(cloud), action_(action), open_(open), offer_(action.chosen) {}
 
   enum class Next { Open, Ask, Look, Remove, Close, Pause, Made, Recorded, Over };
-  std::chrono::milliseconds pause{};  // of Pause
+  std::chrono::milliseconds pause{};  // for Pause
 
   Next begin() { return open_ ? Next::Look : Next::Open; }
 
-  // Of Open, Remove, Close and Made.
+  // For Open, Remove, Close and Made.
   Async<Status> work(Next what, Park& park) {
     if (what == Next::Open) return open_intent(execution_, park, action_, offer_);
     if (what == Next::Remove) return remove(park);
@@ -114,7 +114,8 @@ class Creating {
   }
 
   Next ask() {
-    // Without the lock another run may have closed the intent: nobody would know of what is made now.
+    // Without the lock, another run may have closed the intent. A resource created now would then be unknown
+    // to both.
     if (Status held = execution_.store().still_held(); !held.ok()) return end(std::move(held));
     Asked asked = cloud_.ask_create(asking(execution_, action_.id),
                                     order_for(execution_, intent_of(execution_, action_, *open_).resource));
@@ -141,7 +142,7 @@ class Creating {
     return open_ ? give_up() : Next::Over;
   }
 
-  // Of Recorded: brings it to its end.
+  // For Recorded: completes the creation.
   Async<Status> settle(Park& park);
   Status status() { return why_ ? std::move(*why_) : Status(); }
 
@@ -155,7 +156,7 @@ class Creating {
     return give_up();
   }
 
-  // What will never become ready.
+  // A resource that will never become ready.
   Async<Status> remove(Park& park) {
     ResourceRecord record = intent_of(execution_, action_, *open_).resource;
     record.id = seen_->id;
@@ -183,9 +184,9 @@ class Creating {
   void keep(Status why) { why_ = why.ok() ? nullptr : std::make_unique<Status>(std::move(why)); }
   Status why() const { return why_ ? *why_ : Status(); }
 
-  // `unfit`: why what was there had to go.
+  // `unfit`: why the existing resource had to be removed.
   Next nothing_there(const std::string& unfit) {
-    // Of an answer that was lost: the same request again.
+    // After a lost response: the same request again.
     if (unfit.empty() && !accepted_) return why_ ? ask_again() : give_up();
     keep({Code::Retry, unfit.empty() ? "it was accepted and has vanished" : unfit});
     anew_ = true;
@@ -199,7 +200,7 @@ class Creating {
     return Next::Pause;
   }
 
-  // Nothing of it is there.
+  // Nothing exists.
   Next give_up() {
     anew_ = false;
     return Next::Close;
@@ -218,14 +219,14 @@ class Creating {
       pause = *wait;
       return Next::Pause;
     }
-    if (!why_) return Next::Open;  // of an earlier round: it is made now
+    if (!why_) return Next::Open;  // of an earlier round: create it now
     const bool another =
         why_->code() == Code::Quota && offer_ + 1 < action_.offers.size() && !execution_.stop_starting();
     if (!another) return Next::Over;
     const Offer& next = action_.offers[++offer_];
-    token_ = 1;  // tries of another one are counted anew
+    token_ = 1;  // count the attempts with another token from 1
     const std::string market = next.facts.market.empty() ? "" : " " + next.facts.market;
-    std::string why = why_->message();  // as clouds say it, with a full stop or without
+    std::string why = why_->message();  // clouds end it with or without a full stop
     while (why.ends_with('.')) why.pop_back();
     tell(execution_, action_.id,
          why + ": trying " + next.name + market + (next.zone.empty() ? "" : " in " + next.zone));
@@ -237,12 +238,12 @@ class Creating {
   const Action& action_;
   const OpenCreation* open_;  // the execution's
   size_t offer_;
-  int attempt_ = 1, token_ = 1;           // tries of one token, and of how many
+  int attempt_ = 1, token_ = 1;           // attempts with this token; number of tokens
   bool accepted_ = false, more_ = false;  // of the last request
   double retry_after_ = 0;                // seconds, of the last request
-  bool anew_ = false;                     // of Close: with another token afterwards
-  bool unfinished_ = false;               // of what was recorded
-  std::unique_ptr<Status> why_;           // what it failed of
+  bool anew_ = false;                     // for Close: retry with another token
+  bool unfinished_ = false;               // the record is incomplete
+  std::unique_ptr<Status> why_;           // cause of the failure
   std::unique_ptr<Seen> seen_;
 };
 

@@ -180,10 +180,10 @@ NodeHandle Execution::handle(const std::string& address, const Stop& stop) {
       if (reached.ok()) handle.attributes = std::move(*reached);
     }
   }
-  // What it was given as it was made.
+  // The key that it got when it was created.
   if (record && record->spec.contains("cloud_init"))
     handle.attributes["cloud_init"] = record->spec["cloud_init"];
-  // A machine that has answered once is not waited for as long as one that is booting.
+  // A machine that has responded once gets less time than a booting one.
   const std::chrono::milliseconds patience = !record             ? std::chrono::milliseconds(0)
                                              : record->reachable ? std::chrono::milliseconds(30000)
                                                                  : options().boot_deadline;
@@ -297,7 +297,7 @@ Result<std::unique_ptr<Remote>> Execution::attempt(const std::string& address,
   if (!run.connect) return Status(Code::Unsupported, "this run has no way to connect to " + address);
   Context contact = context(address, end);
   contact.booting = !record->reachable;
-  // Of one that is not in the file any more, what an earlier program runs is ended.
+  // If the file no longer has it, end what an earlier program runs.
   ir::Node of_earlier;
   of_earlier.address = address;
   const ir::Node* wanted = node(address) ? node(address) : &of_earlier;

@@ -113,7 +113,7 @@ Status end_supervision(Execution& execution, const Plan& plan) {
                       std::any_of(record->second.nodes.begin(), record->second.nodes.end(),
                                   [&](const std::string& node) { return plan.find(node) != nullptr; });
     if (!goes) continue;
-    // Given back at once: nobody takes it without the state's lock.
+    // Releasing it at once is safe: no one takes it without the state's lock.
     auto taken = execution.store().lease_job(id, "destroy", true, execution.now());
     if (!taken.ok()) return std::move(taken).status();
     ended.insert(id);
@@ -170,7 +170,7 @@ double seconds_since(Execution& execution, std::chrono::steady_clock::time_point
 }  // namespace
 
 Status ActionOutcome::told() const {
-  // Of "NODE/STEP" messages often name the node alone.
+  // Messages about "NODE/STEP" often name only the node.
   const std::string of = id.substr(0, id.find('/'));
   if (status.ok() || status.message().find(of) != std::string::npos) return status;
   return Status(status).at(id);
@@ -239,8 +239,8 @@ RunReport destroy(const Run& run, const Plan& plan) {
     return report;
   }
   if (report.status = check_state_unmoved(plan, *snapshot); !report.status.ok()) return report;
-  // All that this run knows, not only those with something on record: what a cloud has that no state knows
-  // of is just what is looked for.
+  // All clouds that this run knows, not only those with records: the sweep looks for resources that no state
+  // knows.
   std::set<std::string> clouds;
   for (const auto& [address, record] : snapshot->resources) clouds.insert(record.cloud);
   for (const Released& one : snapshot->released) clouds.insert(one.cloud);
@@ -251,7 +251,7 @@ RunReport destroy(const Run& run, const Plan& plan) {
   sweep_arriving_folders(run.store->work_directory());
   report.status = check_owners(execution, clouds_of(execution, &plan), false);
   if (!report.status.ok()) return report;
-  // Before anything goes: what is recorded now is looked for by its id in the end.
+  // Before any removal: records made now are found by id at the end.
   Result<Ownership> ownership = Ownership::of(execution);
   if (report.status = ownership.status(); !report.status.ok()) return report;
   const bool empty = execution.read([](const Snapshot& now) { return now.resources.empty(); });
@@ -262,7 +262,7 @@ RunReport destroy(const Run& run, const Plan& plan) {
   report.status = end_supervision(execution, plan);
   if (!report.status.ok()) return report;
   tell_start(execution, plan, "destroy");
-  // First, since it may use what the plan removes.
+  // First, because it may use what the plan removes.
   if (!run.also.empty()) sweep(execution, clouds, *ownership, report, true);
   if (!report.leftovers.empty())
     report.status = Status(Code::Conflict, "something is left: " + report.leftovers[0]);
@@ -271,7 +271,7 @@ RunReport destroy(const Run& run, const Plan& plan) {
   for (const ActionOutcome& outcome : report.actions) {
     if (outcome.state == ActionOutcome::State::Failed) report.leftovers.push_back(leftover_of(outcome));
   }
-  // Only when all that is known is gone: what is left then is what nobody knows of.
+  // Only after all known resources are gone: the rest is unknown to the state.
   if (report.status.ok() && !plan.partial) {
     sweep(execution, clouds, *ownership, report);
     if (!report.leftovers.empty())

@@ -120,7 +120,7 @@ Status HostKeyCheck::end() {
     const Status& outcome = verdict.status;
     std::optional<ResourceRecord> record = execution_.resource(address);
     if (!record || !verdict.is_of(*record)) continue;
-    // Without a key the next contact learns it anew, and refuses it if the cloud tells another.
+    // Without a key, the next contact learns it again, and rejects it if the cloud reports another.
     if (!outcome.ok()) record->attributes.erase("host_key");
     record->attributes[kHostKeyFrom] = outcome.ok() ? kFromCloud : kFromFirstUse;
     if (first.ok()) first = outcome;

@@ -79,7 +79,7 @@ Result<Seen> one_with(Execution& execution, Cloud& cloud, const std::string& add
 // What the action would create, as the cloud shows it.
 ResourceRecord record_of(Execution& execution, const Action& action, const Seen& seen) {
   ResourceRecord record = wanted_record(execution, action, action.chosen);
-  // It was made without what is not there yet: making that is no reason to make it anew.
+  // It was created without resources that do not exist yet. Creating those does not require replacing it.
   std::erase_if(record.needs, [&](const std::string& need) { return !execution.resource(need); });
   record.id = seen.id;
   record.token = seen.token;
@@ -115,7 +115,7 @@ Result<ResourceRecord> import_resource(const Run& run, const Plan& plan, const s
     return invalid(*id + " is a " + found.type + ", and " + address + " is to be a " + (*action)->type);
   ResourceRecord record = record_of(execution, **action, found);
   if (!login_key.empty()) record.attributes["key"] = login_key;
-  // One of an earlier run of ours stays: names have it in them.
+  // Keep the token of an earlier import, because names contain it.
   if (record.token.empty()) record.token = random_token(execution.world().random);
   if (auto* marking = dynamic_cast<TakesOver*>(*cloud)) {
     Status marked = marking->take_over(execution.context(address, execution.in(kOneLookToImport)),
@@ -124,10 +124,10 @@ Result<ResourceRecord> import_resource(const Run& run, const Plan& plan, const s
     Result<Seen> again = one_with(execution, **cloud, address, *id);
     if (again.ok()) found = std::move(*again);
   }
-  record.token = found.token;  // empty: the cloud keeps none
+  record.token = found.token;  // empty if the cloud stores none
   record.spec = laid_over(record.spec, with_tags_of(record.spec, found.spec));
   record.attributes = found.attributes;
-  if (!login_key.empty()) record.attributes["key"] = login_key;  // a cloud may keep none
+  if (!login_key.empty()) record.attributes["key"] = login_key;  // a cloud may store none
   Result<std::vector<long long>> put = run.store->commit(
       {state_change::PutResource{record}, state_change::DropReleased{record.cloud, record.id}});
   if (!put.ok()) return put.status();
@@ -200,7 +200,7 @@ Result<Imported> import_all(const Run& run, const Plan& plan) {
     }
   }
   std::vector<StateChange> changes;
-  for (const Action& action : plan.actions) {  // each after what it needs
+  for (const Action& action : plan.actions) {  // in the order of dependencies
     auto found = by_address.find(action.id);
     if (found == by_address.end()) continue;
     if (found->second.size() > 1) {

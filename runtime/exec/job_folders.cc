@@ -59,7 +59,7 @@ class FolderEnding {
     }
     if (!remove) return {};
     Status removed = jobs::remove_job(member);
-    // It only takes room.
+    // It only uses disk space.
     if (!removed.ok() && !may_run) return tell(address, removed.message()), Status();
     return removed;
   }
@@ -122,7 +122,7 @@ std::vector<JobFolder> with_folder_of(const ir::Step& step, const StepRecord& re
     folder.may_run = std::move(same->may_run);
     before.erase(same);
   }
-  // Until the runner has looked, its processes may be on each of its nodes.
+  // Until the runner has checked, its processes may be on each of its nodes.
   for (const std::string& address : step.nodes) {
     if (auto made = record.made_on.find(address); made != record.made_on.end())
       folder.nodes[address] = made->second;
@@ -134,7 +134,7 @@ std::vector<JobFolder> with_folder_of(const ir::Step& step, const StepRecord& re
 
 Status end_older_folders(Execution& execution, const Context& context, const ir::Step& step, bool joins,
                          std::vector<JobFolder>& folders) {
-  constexpr size_t kKept = 2;  // the one that runs next, and the last one before it
+  constexpr size_t kKept = 2;  // the next run's and the one before it
   for (size_t i = 0; i + 1 < folders.size(); ++i) {
     const bool remove = i + kKept < folders.size();
     Status ended = FolderEnding(execution, context, step.id, folders[i], folders[i].signal)

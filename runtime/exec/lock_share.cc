@@ -51,7 +51,7 @@ void LockShare::leave() {
 }
 
 void LockShare::runs(Job& job) {
-  // Somebody gives the lock back: the job is not to be kept waiting.
+  // The lock will be released, and the job must not wait meanwhile.
   Guard guard(mutex_, std::try_to_lock);
   if (!guard) return;
   if (!job.aside) --active_;

@@ -18,7 +18,7 @@ std::set<std::string> needed_by(const Plan& plan) {
     if (action.is_step && action.verb == Verb::Run) needed.insert(action.nodes.begin(), action.nodes.end());
     if (makes && !action.nodes.empty()) needed.insert(action.uses.begin(), action.uses.end());
   }
-  // What is made anew gets a key that is there.
+  // A replaced machine gets an existing key.
   for (const std::string& address : made) needed.erase(address);
   return needed;
 }

@@ -13,7 +13,8 @@ Schedule schedule_of(Execution& execution, const WorkGraph& what) {
   schedule.tolerant = what.tolerant.empty() ? std::vector<bool>(what.dag.size()) : what.tolerant;
   schedule.barrier = what.barrier.empty() ? std::vector<bool>(what.dag.size()) : what.barrier;
   schedule.parallelism = execution.options().parallelism;
-  schedule.services = static_cast<int>(execution.run.clouds->ids().size()) + 1;  // the recorder's
+  schedule.services =
+      static_cast<int>(execution.run.clouds->ids().size()) + 1;  // one per cloud, and the recorder
   schedule.stop_level = [&execution] { return execution.stop_level(); };
   schedule.exclusive = [&what](Dag::Id id) {
     return what.exclusive ? what.exclusive(id) : std::vector<std::string>();

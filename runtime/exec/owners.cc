@@ -14,7 +14,7 @@ Status check_owner(Execution& execution, Cloud& cloud, bool keep) {
   std::string owner;
   Status asked =
       with_retries(execution.options(), execution.world(), retry_hooks(execution, id), [&](int) -> Status {
-        // Nothing has begun: the first request to stop ends the call.
+        // Nothing has started, so the first request to stop ends the call.
         Result<std::string> answer = cloud.owner(execution.context("", execution.in(kAskOwner), true));
         if (!answer.ok()) return answer.status();
         owner = *answer;

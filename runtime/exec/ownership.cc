@@ -59,7 +59,7 @@ Status take_tags_off(Execution& execution, const std::string& id, const Order& o
   Status released =
       with_retries(execution.options(), execution.world(), retry_hooks(execution, order.address),
                    [&](int) -> Status { return marking->release(asking(execution, order.address), order); });
-  return released.code() == Code::NotFound ? Status() : released;  // gone is released as well
+  return released.code() == Code::NotFound ? Status() : released;  // a missing resource counts as released
 }
 
 // "volume.worker[0].1", "address.worker[0]" of "worker[0]" (part_address()).
@@ -137,18 +137,18 @@ Result<Others> look_for_others(const Run& run, bool forget) {
   Result<Snapshot> snapshot = run.store->snapshot();
   if (!snapshot.ok()) return snapshot.status();
   Execution execution(run, std::move(*snapshot));
-  // To other credentials all that it has would seem to be gone.
+  // With other credentials, all its resources would seem to be missing.
   if (Status ours = check_owners(execution, clouds_of(execution), false); !ours.ok()) return ours;
   Result<Ownership> ownership = Ownership::of(execution);
   if (!ownership.ok()) return ownership.status();
   Others others;
   std::set<std::string> clouds = clouds_to_ask(execution);
-  // Nothing is recorded any more, and what was left alone before is still to be seen.
+  // Nothing is recorded any longer, but resources that were kept before must still be found.
   const bool empty = execution.read([](const Snapshot& now) { return now.resources.empty(); });
   if (empty) clouds.merge(ownership->clouds());
   for (const std::string& id : clouds) {
     Cloud* cloud = run.clouds->find(id);
-    if (!cloud) continue;  // a destroy says so
+    if (!cloud) continue;  // a destroy reports that
     Query query = ownership->everything_of(id);
     execution.read([&](const Snapshot& now) {
       for (const Released& one : now.released)

@@ -51,14 +51,14 @@ class PlanRun {
   }
 
  private:
-  // Jobs that were left running would be joined again at once.
+  // Otherwise jobs that were left running would be joined again at once.
   bool worth_another_round() const {
     return report_.failed() > 0 && report_.left_running.empty() && !execution_.stop_starting();
   }
 
-  // The vertices that are not done yet, as a graph of their own. What failed in them stands in the report.
+  // The unfinished vertices, as a separate graph. Their failures are already in the report.
   Status run_once(const PlanGraph& graph, std::vector<bool>& done) {
-    std::vector<Dag::Id> back;  // of the part -> of the whole
+    std::vector<Dag::Id> back;  // vertex of the part -> vertex of the whole
     back.reserve(graph.vertices.size());
     for (Dag::Id id = 0; id < graph.vertices.size(); ++id) {
       if (!done[id]) back.push_back(id);
@@ -132,7 +132,7 @@ class PlanRun {
 
   static Async<Status> refused(Status why) { co_return why; }
 
-  // A vertex of an action runs alone: its other phase comes before or after it.
+  // The two vertices of an action never run at the same time: one phase precedes the other.
   Async<Status> begin(const PlanVertex& vertex, Park& park) {
     const Action& action = plan_.actions[vertex.index];
     steps_[vertex.index].reset();
@@ -151,11 +151,11 @@ class PlanRun {
                                        : make_resource(execution_, park, action);
   }
 
-  // Of a job that is not in the file any more. Holds its thread.
+  // For a job that the file no longer has. Blocks its thread.
   Status end_forgotten(const Action& action) {
     const std::optional<StepRecord> record = execution_.step(action.id);
     if (!record || record->jobs.empty()) return {};
-    // Whoever supervises it would start again what is ended here.
+    // A run that supervises the job would restart what is ended here.
     auto lease =
         execution_.store().lease_job(action.id, execution_.options().command, true, execution_.now());
     if (!lease.ok()) return lease.status();
@@ -179,7 +179,7 @@ class PlanRun {
     co_return steps_[index]->status;
   }
 
-  // What the action had begun stands in the journal: an exception leaves it to the next run as a kill would.
+  // The journal has what the action started: after an exception, as after a kill, the next run continues it.
   Status ended(const PlanVertex& vertex, Status status) {
     const Action& action = plan_.actions[vertex.index];
     if (std::exchange(entered_[vertex.index], 0)) execution_.lock().leave();
@@ -193,8 +193,8 @@ class PlanRun {
     return told;
   }
 
-  // While one phase of an action ends on its thread, another thread may give up its other phase: that gives
-  // way to a failure.
+  // While one phase of an action ends on its thread, another thread may skip its other phase. A failure takes
+  // precedence over the skip.
   void conclude(size_t index, const Status& status) {
     const Action& action = plan_.actions[index];
     const StepDone none, &step = steps_[index] ? *steps_[index] : none;
@@ -223,7 +223,7 @@ class PlanRun {
     }
   }
 
-  // When not even the telling worked.
+  // If even the event failed.
   void note_failure(size_t index, Status why) {
     std::lock_guard guard(outcomes_);
     report_.actions[index].state = ActionOutcome::State::Failed;
@@ -235,7 +235,7 @@ class PlanRun {
     if (vertex.phase == PlanVertex::Phase::Barrier) return;
     std::lock_guard guard(outcomes_);
     ActionOutcome& outcome = report_.actions[vertex.index];
-    if (outcome.state == ActionOutcome::State::Failed) return;  // its first phase did, and said so
+    if (outcome.state == ActionOutcome::State::Failed) return;  // its first phase failed and reported it
     outcome.state = ActionOutcome::State::Skipped;
     outcome.detail = why;
     emit(EventKind::ActionSkipped, plan_.actions[vertex.index], why, nullptr);
@@ -245,7 +245,7 @@ class PlanRun {
     const bool whole =
         std::all_of(report_.actions.begin(), report_.actions.end(),
                     [](const ActionOutcome& one) { return one.state == ActionOutcome::State::Done; });
-    // Asked to stop when everything was begun already, and all of it has come to its end.
+    // The stop came when everything had started, and all of it has ended.
     if (whole) return {};
     if (execution_.stop_starting())
       return {Code::Cancelled, "stopped; run the same command again to continue"};
@@ -258,10 +258,10 @@ class PlanRun {
   Execution& execution_;
   const Plan& plan_;
   RunReport& report_;
-  std::mutex outcomes_;                           // of report_.actions
-  std::vector<std::unique_ptr<StepDone>> steps_;  // by action; each belongs to the thread of its turn
+  std::mutex outcomes_;                           // guards report_.actions
+  std::vector<std::unique_ptr<StepDone>> steps_;  // by action; used only by the thread of its turn
   std::vector<TimePoint> begun_;
-  std::vector<char> entered_;  // by action: it counts for LockShare; char: each thread writes its own
+  std::vector<char> entered_;  // by action: it counts for LockShare; char, so that each thread writes its own
   TimePoint deadline_;         // of the whole configuration
 };
 
@@ -269,7 +269,7 @@ class PlanRun {
 
 Status execute_plan(Execution& execution, const Plan& plan, RunReport& report) {
   Status ended = PlanRun(execution, plan, report).execute();
-  // Held to the end of the run: what came of it is written.
+  // Held to the end of the run, so that outcomes are written.
   const Status locked = execution.was_taken_over() ? Status() : execution.lock().enter(execution.now());
   if (!locked.ok() && ended.ok()) ended = locked;
   report.lost_lock = execution.store().still_held();

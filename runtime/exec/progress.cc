@@ -34,7 +34,7 @@ Progress::Progress(const Plan& plan) {
     item.nodes = action.nodes;
     index_[action.id] = items_.size();
     items_.push_back(std::move(item));
-    // What nobody can predict counts like a minute.
+    // An unpredictable action counts as a minute.
     weights_.push_back(std::max(action.seconds.value_or(60), 0.1));
   }
 }
@@ -133,8 +133,7 @@ void Progress::metric(const Event& event) {
   const nlohmann::json& data = event.data;
   std::string kind = text(data, "event"), task = text(data, "task");
   if (kind == "step" && task.starts_with("worker/") && !data.contains("eta_seconds")) {
-    // A worker speaks of its own batches; the whole job's figures come from the chief (a worker itself in a
-    // ring).
+    // A worker reports its own batches; the chief reports the whole job (in a ring, the chief is a worker).
     training.rate_of_task[task] = number(data, "images_per_second", 0);
   } else if (kind == "step") {
     training.started = true;

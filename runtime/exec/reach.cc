@@ -52,7 +52,7 @@ Async<Status> record_reached(Execution& execution, Park& park, const std::string
                              Scheduler::TimePoint end) {
   if (reached.ok()) reached = mount_disks(execution, address, execution.context(address, end));
   if (reached.code() == Code::Cancelled) co_return reached;
-  // As it is now: its host key may have been learned meanwhile.
+  // Read again: its host key may have been learned meanwhile.
   std::optional<ResourceRecord> record = execution.resource(address);
   if (!record) co_return reached;
   record->reachable = reached.ok();
@@ -139,7 +139,7 @@ Async<Status> wait_until_reachable(Execution& execution, Park& park, const std::
   if (!is_to_be_reached(execution, address)) co_return Status();
   tell_node_phase(execution, address, "waiting");
   const auto end = execution.in(execution.options().boot_deadline);
-  // Until something listens there a login is of no use, and would hold a thread until it is given up.
+  // Until the machine listens, a login is useless and would block a thread until its timeout.
   bool answers = true;
   Status lost;
   if (is_reached_directly(execution, address)) {

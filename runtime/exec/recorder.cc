@@ -17,7 +17,7 @@ std::shared_ptr<Recorder::Slot> Recorder::add(Changes changes) {
   auto slot = std::make_shared<Slot>();
   slot->changes = std::move(changes);
   std::lock_guard guard(mutex_);
-  // Planned before it is there: where there is no memory for that, nothing of a caller that is gone is kept.
+  // Planned before the slot is added: if memory runs out, nothing of a failed caller remains.
   if (!planned_) scheduler_.serve_last([this] { write(); });
   planned_ = true;
   waiting_.push_back(slot);

@@ -43,7 +43,7 @@ class Recoverer {
   Recovery recovery;
 
  private:
-  // Several of one address in the order in which they were opened.
+  // Intents of one address in the order in which they were opened.
   Dag order() const {
     Dag dag(intents_.size());
     std::map<std::string, size_t> last;
@@ -58,7 +58,7 @@ class Recoverer {
 
   Async<Status> bring_to_an_end(Park& park, const Intent& intent) {
     if (intent.kind == Intent::Kind::Run) {
-      // The step stands in the state as interrupted since it began; it runs again.
+      // The state has had the step as interrupted since it started; it runs again.
       Async<Status> closing = close(park, intent, nullptr, "interrupted", &Recovery::closed);
       co_await closing.finished();
       co_return closing.take();
@@ -95,8 +95,7 @@ class Recoverer {
     co_return closing.take();
   }
 
-  // When the intent was asked for last is not known: by its end at the latest, that is before now, and before
-  // the time by which all attempts of a run are over.
+  // The time of the last request is unknown. It is at most now, and at most the end of all attempts of a run.
   std::chrono::steady_clock::time_point settles_at(const Intent& intent, const Cloud& cloud) {
     using Seconds = std::chrono::duration<double>;
     const ApplyOptions& options = execution_.options();
@@ -111,7 +110,7 @@ class Recoverer {
     ResourceRecord record = intent.resource;
     record.id = made.id;
     record.spec =
-        laid_over(record.spec, with_tags_of(record.spec, made.spec));  // what it lacks the plan adds
+        laid_over(record.spec, with_tags_of(record.spec, made.spec));  // the plan adds what is missing
     record.attributes = std::move(made.attributes);
     record.created_at = intent.opened_at;
     Async<Status> closing = close(park, intent, &record, "adopted", &Recovery::adopted);
@@ -123,7 +122,7 @@ class Recoverer {
 
   Async<Status> update(Park& park, Cloud& cloud, const Intent& intent) {
     ResourceRecord record = intent.resource;
-    // Recorded no more, or as another thing: what was to be changed is not ours to put back.
+    // No longer recorded, or recorded as another resource: do not restore anything.
     std::optional<ResourceRecord> recorded = execution_.resource(record.address);
     if (!recorded || recorded->id != record.id) {
       Async<Status> closing = close(park, intent, nullptr, "forgotten", &Recovery::closed);
@@ -139,7 +138,7 @@ class Recoverer {
                 false};
     std::unique_ptr<Sight> sight = co_await park.sight(cloud, watch);
     if (!sight->status.ok()) co_return sight->status;
-    // What is there now is what the plan compares with, whether the change took place or not.
+    // The plan compares with the current state, whether or not the change took place.
     if (sight->seen) {
       record.spec = laid_over(record.spec, with_tags_of(record.spec, sight->seen->spec));
       record.attributes = attributes_now(record, std::move(sight->seen->attributes));
@@ -153,13 +152,13 @@ class Recoverer {
     Status gone = co_await destroy_and_wait(execution_, park, cloud, intent.resource);
     if (gone.code() == Code::Cancelled) co_return gone;
     if (!gone.ok()) {
-      // It stays recorded as being removed: the plan goes on with it, and tells why it cannot be done.
+      // It stays recorded as being removed: the plan continues that, and reports why it fails.
       Async<Status> closing =
           close(park, intent, nullptr, "still there: " + gone.message(), &Recovery::closed);
       co_await closing.finished();
       co_return closing.take();
     }
-    // Its steps are known until they have run again or the resource is not wanted any more.
+    // Its steps stay recorded until they run again, or the resource is no longer requested.
     Async<Status> writing =
         park.write([&intent] { return closing_of_destroy(intent.id, intent.address, true); });
     co_await writing.finished();
@@ -169,7 +168,7 @@ class Recoverer {
     co_return Status();
   }
 
-  // `record` outlives this.
+  // `record` must outlive this object.
   Async<Status> close(Park& park, const Intent& intent, const ResourceRecord* record, std::string outcome,
                       size_t Recovery::*counter) {
     Async<Status> writing = park.write([&intent, record] { return closing_of(intent.id, record); });

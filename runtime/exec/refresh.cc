@@ -33,7 +33,7 @@ class Refresher {
   Result<Observed> look() {
     look_at_clouds();
     auto width = static_cast<size_t>(std::max(execution_.options().parallelism, 1));
-    // Steps of one node share its connection, so they are looked at one after another.
+    // Steps of one node share its connection, so they are checked one after another.
     std::map<std::string, std::vector<const ir::Step*>> steps;
     if (execution_.run.program) {
       for (const ir::Step& step : execution_.run.program->steps) {
@@ -81,7 +81,7 @@ class Refresher {
                        [&](const std::string& node) { return running_.count(node) != 0; });
   }
 
-  // Those that may still run, on the nodes that they were started on.
+  // Jobs that may still run, on the nodes where they were started.
   void look_at_jobs() {
     std::vector<const StepRecord*> jobs;
     for (const auto& [id, record] : snapshot_.steps) {
@@ -113,7 +113,7 @@ class Refresher {
     return {};
   }
 
-  // Something was thrown while it was looked at.
+  // The check threw an exception.
   Status noted(const std::string& what, Status status) {
     if (!status.ok()) unknown(what, execution_.events.mask(status.message()));
     return status;
@@ -125,7 +125,7 @@ class Refresher {
     Result<Remote*> remote = execution_.connect(node, kNoPatience);
     if (remote.ok()) return true;
     if (remote.status().code() == Code::Auth) {
-      // Somebody is there, but not whom we know, or not who knows us: nothing is concluded from that.
+      // The host key or the login was rejected, which proves nothing about the node.
       unknown(node, execution_.events.mask(remote.status().text()));
       return false;
     }
@@ -135,7 +135,7 @@ class Refresher {
     return false;
   }
 
-  // One look at each cloud, for all that is recorded of it.
+  // One query per cloud, for all its records.
   void look_at_clouds() {
     std::map<std::string, std::vector<const ResourceRecord*>> by_cloud;
     for (const auto& [address, record] : snapshot_.resources) by_cloud[record.cloud].push_back(&record);
@@ -203,7 +203,7 @@ class Refresher {
     }
   }
 
-  // Of a machine that was trusted on first use: what its cloud tells now. Auth: another key.
+  // For a machine whose key was trusted on first use: the key that its cloud reports now. Auth: another key.
   Status compare_host_key(const std::string& node) {
     const auto record = snapshot_.resources.find(node);
     if (record == snapshot_.resources.end() || !is_trusted_on_first_use(record->second.attributes)) return {};
@@ -217,7 +217,7 @@ class Refresher {
     return {};
   }
 
-  // Those are no drift: they may have been there first, and stay.
+  // These are not drift: they may predate the infrastructure, and stay.
   void add_rules_of_others(const ResourceRecord& record, const Seen& seen) {
     auto rules = seen.marks.find(kRulesOfOthers);
     if (rules == seen.marks.end() || !rules->is_array()) return;
@@ -228,7 +228,7 @@ class Refresher {
     observed_.resources.push_back(std::move(noted));
   }
 
-  // Of what carries radlc's tags: an imported resource of a cloud that cannot tag it has no token.
+  // For resources with radlc's tags. An imported resource of a cloud that cannot tag it has no token.
   void add_marks(const ResourceRecord& record, const Seen& seen, const Cloud& cloud) {
     if (record.token.empty()) return;
     const Json wanted = cloud.marks_of(execution_.context(record.address, {}), order_for(execution_, record));
@@ -243,7 +243,7 @@ class Refresher {
     return age >= cloud.settles_after();
   }
 
-  // Of its attributes; what differs in its spec the plan tells.
+  // Compares attributes. The plan compares specs.
   void add_changes(const ResourceRecord& record, const Json& now) {
     bool stopped = is_stopped(now);
     Drift drift{record.address, stopped ? "stopped" : "changed", {}, ""};
@@ -268,8 +268,7 @@ class Refresher {
     shared.previous_output = snapshot_.steps.at(step.id).output;
     std::vector<NodeHandle> nodes;
     for (const std::string& address : step.nodes) nodes.push_back(execution_.handle(address));
-    // Where the file asks for something else now, what was applied is looked at: the change asked for is not
-    // drift.
+    // If the file has changed, check what was applied: a requested change is not drift.
     const StepRecord& record = snapshot_.steps.at(step.id);
     std::optional<ir::Step> applied;
     if (record.digest != step_digest(step, execution_.fingerprints()))
@@ -278,7 +277,7 @@ class Refresher {
     if (!whole.ok()) return unknown(step.id, whole.status().message());
     Result<std::vector<Change>> changes = runner->second->observe(shared, *whole, nodes);
     if (!changes.ok()) {
-      // A kind that cannot tell says so each time; that is no news.
+      // A kind of step that cannot be checked reports that every time, which is not news.
       if (changes.status().code() != Code::Unsupported)
         unknown(step.id, execution_.events.mask(changes.status().message()));
       return;
@@ -303,7 +302,7 @@ class Refresher {
   const Snapshot& snapshot_;
   std::mutex mutex_;
   Observed observed_;
-  std::set<std::string> running_;  // nodes that a login is tried at
+  std::set<std::string> running_;  // nodes with a login attempt in progress
 };
 
 // Nothing is begun, so the first request to stop ends every call, and what was not seen is not an answer.

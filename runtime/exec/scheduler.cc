@@ -44,7 +44,7 @@ Scheduled Scheduler::run() {
 
 void Scheduler::work() {
   std::unique_lock lock(mutex_);
-  // What throws here is the scheduling itself: then nothing more is started.
+  // An exception here comes from the scheduling itself: nothing more starts.
   Status worked = guarded([&]() -> Status { return work(lock); });
   if (!lock.owns_lock()) lock.lock();
   if (!worked.ok() && broken_.ok()) broken_ = std::move(worked);
@@ -78,7 +78,7 @@ Status Scheduler::work(std::unique_lock<std::mutex>& lock) {
 
 bool Scheduler::over() const {
   if (running_ > 0) return false;
-  if (!broken_.ok()) return true;  // what is parked stays begun: the journal knows of it
+  if (!broken_.ok()) return true;  // parked vertices stay unfinished; the journal has them
   if (parked_ > 0 || !woken_.empty()) return false;
   return queue_.done() || stop_level_ > 0;
 }

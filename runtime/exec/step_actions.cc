@@ -74,7 +74,7 @@ StepContext step_context(Execution& execution, const ir::Step& step, const Conte
   made.run_begun = execution.begun;
   made.all_nodes = [&execution, stop = context.stop] { return execution.all_handles(stop); };
   made.log_path = execution.store().log_directory() + "/" + log_file_name(step.id);
-  // A program's output is what it is run for: displays show it, unlike that of other steps.
+  // Unlike the output of other steps, displays show that of a program.
   const bool program = step.kind == ir::StepKind::Program;
   made.emit = [&execution, id = step.id, program](const StepEvent& from) {
     Event event;
@@ -120,10 +120,9 @@ struct Job {
   std::set<std::string> may_run;
   std::unique_ptr<JobLease> lease;
   LockShare::Job turn;
-  std::atomic<bool> let_go{false};  // its runner was told to leave it
+  std::atomic<bool> let_go{false};  // its runner must leave it running
   std::optional<int> exit;          // of the member that failed
-  // Takes the state's lock, if what is recorded of the job is still this run's: before it is started once
-  // more.
+  // Takes the state's lock, if the record of the job is still this run's. Called before the job is restarted.
   std::function<Status()> take_back;
 };
 
@@ -169,7 +168,7 @@ Status attempt(Execution& execution, const ir::Step& step, StepRunner& runner, c
     }
     shared.resume = resume || number > 1;
     for (const std::string& address : step.nodes) {
-      if (!execution.resource(address) && can_miss(step, address)) continue;  // it could not be made
+      if (!execution.resource(address) && can_miss(step, address)) continue;  // it could not be created
       Status named = publish_names(execution, address, context);
       if (!named.ok() && !(may_work_later(named.code()) && can_miss(step, address))) return named;
     }
@@ -181,8 +180,8 @@ Status attempt(Execution& execution, const ir::Step& step, StepRunner& runner, c
     Status why = std::move(result).status();
     if (!may_work_later(why.code())) return why;
     if (execution.world().clock.now() >= context.stop.deadline())
-      return invalid(why.message());  // no time for another
-    // A connection that failed is not to be trusted again.
+      return invalid(why.message());  // no time for another attempt
+    // Do not reuse a failed connection.
     for (const std::string& address : step.nodes) execution.drop_connection(address);
     return why;
   });
@@ -229,7 +228,8 @@ Result<ir::Step> drain_step(Execution& execution, const Action& action) {
   const ir::Step* of = execution.step_of_program(action.spec.value("step", ""));
   if (!of)
     return invalid("the plan drains by '" + action.spec.value("step", "") + "', which is not in the program");
-  // Of the rest of its step values may not be known yet: of nodes that come while others go.
+  // The rest of the step may have values that are unknown so far: of nodes that are created while others are
+  // removed.
   ir::Step rules = *of;
   std::erase_if(rules.resources, [&](const ir::Resource& resource) {
     return resource.type != "elastic" || resource.name != action.spec.value("elastic", "");
@@ -320,7 +320,7 @@ namespace {
 // A step from its record as interrupted to its record as what came of it.
 class StepRun {
  public:
-  // `whole`: the step with its values and secrets, which the record must not have.
+  // `whole`: the step with its values and secrets, which the record must not contain.
   StepRun(Execution& execution, const ir::Step& step, const ir::Step& whole, StepRunner& runner)
       : execution_(execution), step_(step), whole_(whole), runner_(runner) {
     if (!ir::is_job(step.kind)) return;
@@ -368,7 +368,7 @@ class StepRun {
     return {};
   }
 
-  // Once. Of a job the state's lock comes first, which others may have; what they removed stays removed.
+  // Call once. For a job, takes the state's lock first; what other runs have removed stays removed.
   Status record_end(const Status& ended) {
     recorded_ = true;
     if (job_) {
@@ -387,7 +387,7 @@ class StepRun {
                                                        : StepStatus::Failed;
     record_.error = done_.left_running ? "" : execution_.events.mask(ended.message());
     if (ended.ok()) {
-      if (ir::has_elastic_farm(step_)) record_.nodes.clear();  // what it gave outlives them
+      if (ir::has_elastic_farm(step_)) record_.nodes.clear();  // its results outlive the nodes
       record_.output = std::move(outcome_.output);
       done_.changes = outcome_.changes.size();
     } else if (job_ && !done_.left_running) {
@@ -399,7 +399,7 @@ class StepRun {
     return closed;
   }
 
-  // A job that was lost stays lost, also if whoever asked for it gives up.
+  // A lost job stays lost, even if the caller gives up.
   Status take_back() {
     if (!lost_.ok()) return lost_;
     JobLease& lease = *job_->lease;

@@ -34,7 +34,7 @@ class Sweep {
   Sweep(Execution& execution, Cloud& cloud, const Ownership& ownership, RunReport& report)
       : execution_(execution), cloud_(cloud), ownership_(ownership), report_(report) {}
 
-  // `named`: only what Run::also names, before anything else goes.
+  // `named`: removes only what Run::also names, before anything else.
   void run(bool named) {
     named_ = named;
     const auto end = execution_.in(std::max(kPatience, cloud_.settles_after()));
@@ -62,7 +62,7 @@ class Sweep {
   }
 
  private:
-  // True when something is still there that may go.
+  // True while removable resources remain.
   bool destroy(const std::vector<Seen>& seen) {
     waiting_.clear();
     unowned_.clear();
@@ -85,7 +85,7 @@ class Sweep {
       Asked asked = cloud_.ask_destroy(context(), order_of(one));
       if (asked.answer == Asked::Answer::Accepted) continue;
       waiting_[one.id] = asked.status.text();
-      // It was in the list a moment ago: the next one tells which of both holds.
+      // It was in the last list: the next list decides.
       if (asked.status.code() == Code::NotFound) continue;
       bool final = asked.answer == Asked::Answer::Refused && !may_work_later(asked.status.code());
       if (!final) continue;
@@ -106,7 +106,7 @@ class Sweep {
     return order;
   }
 
-  // Of what was released, where that was cut short.
+  // Completes releases that were interrupted.
   void take_tags_off(const Seen& one) {
     auto* marking = dynamic_cast<TakesOver*>(&cloud_);
     if (!marking || one.token.empty() || one.phase == ResourcePhase::Leaving) return;
@@ -137,8 +137,8 @@ class Sweep {
   Cloud& cloud_;
   const Ownership& ownership_;
   RunReport& report_;
-  std::map<std::string, std::string> waiting_;  // id -> why it is still there
-  std::set<std::string> refused_;               // for good
+  std::map<std::string, std::string> waiting_;  // id -> why it still exists
+  std::set<std::string> refused_;               // permanently
   std::map<std::string, Unowned> unowned_;      // by id
   bool named_ = false;
 };

@@ -64,7 +64,7 @@ milliseconds Watcher::expected() const {
 
 void Watcher::plan_look() {
   Scheduler::TimePoint when = execution_.in(std::max(wait_, expected()));
-  // One that has come and was put off for the cloud's peace is not waited for again: it would come at once.
+  // Do not wait for a deadline that has passed and was postponed for the cloud's sake: it would fire at once.
   if (due_ && *due_ > execution_.world().clock.now()) when = std::min(when, *due_);
   if (next_look_ && *next_look_ <= when) return;
   next_look_ = when;
@@ -83,8 +83,8 @@ void Watcher::plan_look() {
 }
 
 void Watcher::look() {
-  // What is added while the look is under way is not judged by it: the look may have begun before it was
-  // made.
+  // A query does not judge slots that were added during it, because it may have started before the resource
+  // existed.
   std::vector<std::shared_ptr<Slot>> asked;
   {
     std::lock_guard guard(mutex_);
@@ -101,8 +101,8 @@ void Watcher::look() {
   next_look_.reset();
   std::erase_if(slots_, [](const auto& slot) { return slot->settled || slot->sight; });
   if (slots_.empty()) return;
-  // When something is no longer waited for, that is seen at once and not at the end of a pause. What has
-  // settled may be seen a little later: each of many machines settles at a time of its own.
+  // Changes in what is awaited take effect at once, not at the end of a pause. Settled slots may be seen a
+  // little later, because each of many machines settles at its own time.
   const auto now = execution_.world().clock.now();
   due_.reset();
   for (const auto& slot : slots_)
