@@ -68,24 +68,45 @@ int run_export(const ExportFlags& f) {
 }
 
 struct ImportFlags {
-  std::string weights, model, output, shape = "32x32x3", dataset;
+  std::string weights, model, output, dataset;
   int classes = 10;
   bool force = false;
-  std::vector<float> mean, deviation;
-  std::vector<std::string> class_names;
+  OnnxFlags given;
 };
 
+int write_imported(const ImportFlags& f, const exporter::Bundle& b, Network& network, size_t tensors) {
+  // One of these may be what was read.
+  for (const char* name : {"model.safetensors", "model.txt", "model.json"}) {
+    if (Status may = may_write(f.output + "/" + name, {.force = f.force}); !may.ok()) return fail(may);
+  }
+  if (Status s = exporter::write_bundle(f.output, b, network); !s.ok()) return fail(s);
+  fmt::print("{}: {} with {} tensors of {}\n", f.output, b.name, tensors, f.weights);
+  return kDone;
+}
+
+int import_onnx_file(const ImportFlags& f) {
+  auto given = f.given.input();
+  if (!given.ok()) return fail(given.status());
+  auto bundle = exporter::read_bundle(f.weights, *given);
+  if (!bundle.ok()) return fail(bundle.status());
+  auto network = exporter::load_network(*bundle, {.batch_size = 1, .training = false});
+  if (!network.ok()) return fail(network.status());
+  return write_imported(f, *bundle, **network, bundle->weights->tensors.size());
+}
+
 int run_import(const ImportFlags& f) {
-  auto shape = parse_shape(f.shape);
+  if (f.weights.ends_with(".onnx")) return import_onnx_file(f);
+  if (f.model.empty()) return fail(invalid("--model is needed: safetensors files hold weights alone"));
+  auto shape = parse_shape(f.given.shape.empty() ? "32x32x3" : f.given.shape);
   if (!shape.ok()) return fail(shape.status());
   exporter::Bundle b;
   b.folder = f.output;
   b.name = f.model.find('\n') == std::string::npos ? f.model : "custom";
   b.input = {(*shape)[0], (*shape)[1], (*shape)[2]};
   b.classes = f.classes;
-  b.mean = f.mean;
-  b.deviation = f.deviation;
-  b.class_names = f.class_names;
+  b.mean = f.given.mean;
+  b.deviation = f.given.deviation;
+  b.class_names = f.given.class_names;
   std::string text = f.model;
   if (std::filesystem::is_regular_file(f.model)) {
     auto read = read_file(f.model, 16 << 20);
@@ -107,13 +128,7 @@ int run_import(const ImportFlags& f) {
   auto file = exporter::read_safetensors(f.weights);
   if (!file.ok()) return fail(file.status());
   if (Status s = exporter::assign_weights(**network, *file, f.weights); !s.ok()) return fail(s);
-  // One of these may be what was read.
-  for (const char* name : {"model.safetensors", "model.txt", "model.json"}) {
-    if (Status may = may_write(f.output + "/" + name, {.force = f.force}); !may.ok()) return fail(may);
-  }
-  if (Status s = exporter::write_bundle(f.output, b, **network); !s.ok()) return fail(s);
-  fmt::print("{}: {} with {} tensors of {}\n", f.output, b.name, file->tensors.size(), f.weights);
-  return kDone;
+  return write_imported(f, b, **network, file->tensors.size());
 }
 
 }  // namespace
@@ -133,24 +148,16 @@ std::function<int()> add(CLI::App& app, Context&) {
 
 std::function<int()> add_import(CLI::App& app, Context&) {
   auto f = std::make_shared<ImportFlags>();
-  auto* c = app.add_subcommand("import", "Import safetensors weights as a trained model");
-  c->add_option("weights", f->weights, "safetensors file with PyTorch's parameter names")->required();
-  c->add_option("--model", f->model, "name of a built-in model, or file with a model")->required();
+  auto* c = app.add_subcommand("import", "Import safetensors weights or an ONNX file as a trained model");
+  c->add_option("weights", f->weights, "safetensors file with PyTorch's parameter names, or ONNX file")
+      ->required();
+  c->add_option("--model", f->model, "safetensors: name of a built-in model, or file with a model");
   c->add_option("-o,--output", f->output, "folder to write")->required();
   c->add_flag("--force", f->force, kForce);
-  c->add_option("--input", f->shape, "HEIGHTxWIDTHxCHANNELS")->capture_default_str();
-  c->add_option("--classes", f->classes, "number of classes")
+  c->add_option("--classes", f->classes, "safetensors: number of classes")
       ->check(CLI::Range(2, 1000000))
       ->capture_default_str();
-  c->add_option("--class-names", f->class_names, "names of the classes, separated by commas")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  c->add_option("--mean", f->mean, "mean of each input channel, with pixels from 0 to 1")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  c->add_option("--deviation", f->deviation, "standard deviation of each input channel")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  f->given.add(*c);
   c->add_option("--dataset", f->dataset, "use the normalization and class names of this dataset")
       ->check(CLI::IsMember({"cifar10"}));
   return [f] { return run_import(*f); };

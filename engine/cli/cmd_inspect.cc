@@ -138,7 +138,8 @@ int run(const Flags& f) {
   if (f.trainable) return show_trainable(given, f.json);
   if (f.what.ends_with(".safetensors")) return show_weights(f.what, f.json);
   if (std::filesystem::exists(f.what, e) && !f.what.ends_with(".txt")) {
-    auto bundle = exporter::read_bundle(f.what);
+    // How an ONNX file's input is normalized does not matter here.
+    auto bundle = exporter::read_bundle(f.what, {{0, 0, 0}, {0}, {1}, {}});
     if (!bundle.ok()) return fail(bundle.status());
     auto graph =
         parse_model(bundle->description, {bundle->input.height, bundle->input.width, bundle->input.channels},
@@ -164,10 +165,10 @@ std::function<int()> add(CLI::App& app, Context&) {
   auto f = std::make_shared<Flags>();
   auto* c = app.add_subcommand(
       "inspect", "Show the layers of a trained model, a weights file, a model text or a built-in model");
-  c->add_option(
-       "what", f->what,
-       "folder of a model, FILE.safetensors, FILE.txt, a built-in model, or - for a text on standard "
-       "input")
+  c->add_option("what", f->what,
+                "folder of a model, FILE.onnx, FILE.safetensors, FILE.txt, a built-in model, or - for a text "
+                "on standard "
+                "input")
       ->required();
   c->add_option("--input", f->shape, "built-in, text: HEIGHTxWIDTHxCHANNELS")->capture_default_str();
   c->add_option("--classes", f->classes, "built-in, text: number of classes")

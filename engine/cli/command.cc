@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <charconv>
 #include <cstdio>
 
@@ -123,6 +124,27 @@ Result<std::vector<int>> parse_shape(const std::string& text) {
     return Status(Code::Invalid, "\"" + text + "\" is not a shape")
         .with_hint("HEIGHTxWIDTHxCHANNELS, for example 32x32x3");
   return shape;
+}
+
+void OnnxFlags::add(CLI::App& command) {
+  command.add_option("--input", shape,
+                     "HEIGHTxWIDTHxCHANNELS (default: of an ONNX file its own, else 32x32x3)");
+  auto list = [&](const char* name, auto& values, const char* help) {
+    command.add_option(name, values, help)->delimiter(',')->allow_extra_args(false);
+  };
+  list("--mean", mean, "mean of each input channel, with pixels from 0 to 1");
+  list("--deviation", deviation, "standard deviation of each input channel");
+  list("--class-names", class_names, "names of the classes, separated by commas");
+}
+
+Result<exporter::OnnxInput> OnnxFlags::input() const {
+  exporter::OnnxInput made{{0, 0, 0}, mean, deviation, class_names};
+  if (mean.empty() != deviation.empty()) return invalid("--mean and --deviation are needed together");
+  if (shape.empty()) return made;
+  auto sizes = parse_shape(shape);
+  if (!sizes.ok()) return sizes.status();
+  made.shape = {(*sizes)[0], (*sizes)[1], (*sizes)[2]};
+  return made;
 }
 
 }  // namespace radl::engine::cli

@@ -13,6 +13,7 @@
 #include "common/output_file.h"
 #include "common/status.h"
 #include "common/stop.h"
+#include "engine/export/onnx_import.h"
 
 namespace CLI {
 class App;
@@ -110,5 +111,14 @@ class Beat {
 
 // "32x32x3"
 Result<std::vector<int>> parse_shape(const std::string& text);
+
+// Options for what an ONNX file does not say of its input and classes.
+struct OnnxFlags {
+  std::string shape;
+  std::vector<float> mean, deviation;
+  std::vector<std::string> class_names;
+  void add(CLI::App& command);
+  Result<exporter::OnnxInput> input() const;
+};
 
 }  // namespace radl::engine::cli

@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kLargestText = 16 << 20;
+constexpr size_t kLargestText = 16 << 20, kLargestOnnx = size_t{2} << 30;
 
 Status check(const Bundle& b, const std::string& path) {
   const bool sane = b.input.height > 0 && b.input.width > 0 && b.input.channels > 0 && b.classes > 1 &&
@@ -59,11 +59,35 @@ void reorder(const Reorder& r, Copy copy) {
   }
 }
 
+Result<Bundle> read_onnx_bundle(const std::string& path, const OnnxInput& input) {
+  auto bytes = read_file(path, kLargestOnnx);
+  if (!bytes.ok()) return bytes.status();
+  auto file = parse_onnx(*bytes, path);
+  if (!file.ok())
+    return Status(file.status())
+        .with_hint("a trained model is an ONNX file, or a folder with model.json and model.safetensors");
+  auto made = import_onnx(*file, input);
+  if (!made.ok()) return Status(made.status()).at(path);
+  Bundle b{path,
+           made->name,
+           std::move(made->description),
+           made->input,
+           made->classes,
+           made->mean,
+           made->deviation,
+           made->class_names,
+           std::make_shared<const SafetensorsFile>(std::move(made->weights))};
+  if (Status s = check(b, path); !s.ok()) return s;
+  return b;
+}
+
 }  // namespace
 
-Result<Bundle> read_bundle(const std::string& place) {
+Result<Bundle> read_bundle(const std::string& place, const OnnxInput& input) {
   std::error_code e;
   fs::path folder = place;
+  if (fs::is_regular_file(folder, e) && folder.filename() != "model.json")
+    return read_onnx_bundle(place, input);
   if (folder.filename() == "model.json") folder = folder.parent_path();
   if (!fs::exists(folder / "model.json", e) && fs::exists(folder / "model" / "model.json", e))
     folder /= "model";
@@ -138,7 +162,12 @@ Status write_bundle(const std::string& folder, const Bundle& b, Network& network
 
 Result<std::unique_ptr<Network>> load_network(const Bundle& bundle, const BuildOptions& options) {
   auto network = Network::build(bundle.description, bundle.input, bundle.classes, options);
-  if (!network.ok()) return Status(network.status()).at(bundle.folder + "/model.txt");
+  if (!network.ok())
+    return Status(network.status()).at(bundle.weights ? bundle.folder : bundle.folder + "/model.txt");
+  if (bundle.weights) {
+    Status assigned = assign_weights(**network, *bundle.weights, bundle.folder);
+    return assigned.ok() ? std::move(network) : Result<std::unique_ptr<Network>>(std::move(assigned));
+  }
   const std::string path = bundle.folder + "/model.safetensors";
   auto file = read_safetensors(path);
   if (!file.ok()) return file.status();

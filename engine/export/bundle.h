@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/status.h"
+#include "engine/export/onnx_import.h"
 #include "engine/export/safetensors.h"
 #include "engine/model/network.h"
 
@@ -18,12 +19,14 @@ struct Bundle {
   std::string description;  // the model as text
   InputShape input;
   int classes = 0;
-  std::vector<float> mean, deviation;    // of the input, per channel, on the scale 0..1
-  std::vector<std::string> class_names;  // may be empty
+  std::vector<float> mean, deviation;              // of the input, per channel, on the scale 0..1
+  std::vector<std::string> class_names;            // may be empty
+  std::shared_ptr<const SafetensorsFile> weights;  // of an ONNX file; nullptr: the folder's
 };
 
-// `path`: the folder, its model.json, or a run's folder that contains `model`. Corrupt names file and key.
-Result<Bundle> read_bundle(const std::string& path);
+// `path`: the folder, its model.json, a run's folder that contains `model`, or an ONNX file. Corrupt names
+// file and key. `input`: what an ONNX file does not say; it has no effect on folders.
+Result<Bundle> read_bundle(const std::string& path, const OnnxInput& input = {});
 // Invalid if a weight or statistic is not finite; nothing is written then.
 Status write_bundle(const std::string& folder, const Bundle& bundle, Network& network);
 

@@ -184,6 +184,69 @@ class ModelTest(EngineCase):
         self.refused("predict", run, self.folder / "none.png", says="none.png")
         self.refused("predict", run, good, "--format", "xml", says="xml")
 
+    def test_predict_by_a_list_of_urls(self):
+        run, images = self.model(), {f"/{k}.png": test_image(k)[1] for k in range(3)}
+        (self.folder / "images").mkdir()
+        for name, content in images.items():
+            (self.folder / "images" / name[1:]).write_bytes(content)
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                content = images.get(self.path.partition("?")[0])
+                self.send_response(200 if content else 403)
+                self.send_header("ETag", '"version-1"')
+                self.send_header("Content-Length", str(len(content or b"")))
+                self.end_headers()
+                self.wfile.write(content or b"")
+
+            def log_message(self, *_):
+                pass
+
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        url = f"http://127.0.0.1:{server.server_address[1]}"
+
+        def listed(*changes):
+            lines = [{"file": f"s3://b/{k}", "url": f"{url}/{k}.png?X-Signature=secret", "etag": "version-1"} for k in range(3)]
+            lines[1].update(*changes)
+            return "".join(json.dumps(line) + "\n" for line in lines).encode()
+
+        out = self.run_program("predict", run, "--list", "-", "--format", "json", input=listed())
+        lines = [json.loads(line) for line in out.splitlines()]
+        self.assertEqual([line["file"] for line in lines], ["s3://b/0", "s3://b/1", "s3://b/2"])
+        alone = [json.loads(line) for line in self.run_program("predict", run, self.folder / "images", "--format", "json").splitlines()]
+        self.assertEqual([line["probability"] for line in lines], [line["probability"] for line in alone])
+        for change, code, said in (({"etag": "version-0"}, 1, "s3://b/1: has changed since it was listed"),
+                                   ({"url": url + "/none.png?X-Signature=secret"}, 2, "s3://b/1: its server answers 403"),
+                                   ({"url": "file:///etc/passwd"}, 1, "line 2 of the list"), ({"file": ""}, 1, "line 2 of the list")):
+            self.run_program("predict", run, "--list", "-", "-o", "out.json", "--format", "json", input=listed(change), code=code)
+            self.assertIn(said, self.err)
+            self.assertNotIn("secret", self.err)
+            self.assertFalse((self.folder / "out.json").exists())
+        self.refused("predict", run, says="--list")
+
+    def test_onnx_files_are_models(self):
+        run = self.model()
+        self.run_program("export", run, "-o", "m.onnx")
+        (self.folder / "images").mkdir()
+        for k in range(5):
+            (self.folder / "images" / f"{k}.png").write_bytes(test_image(k)[1])
+        before = self.run_program("predict", run, "images", "--format", "csv")
+        self.assertEqual(self.run_program("predict", "m.onnx", "images", "--format", "csv"), before)
+        self.run_program("import", "m.onnx", "-o", "again")
+        self.assertEqual(self.run_program("predict", "again", "images", "--format", "csv"), before)
+        self.assertIn("linear", self.run_program("inspect", "m.onnx"))
+        self.run_program("export", run, "-o", "plain.onnx", "--normalised-input")
+        self.refused("predict", "plain.onnx", "--check", says=["plain.onnx", "--mean"])
+        self.refused("predict", "plain.onnx", "--check", "--mean", "0.5", says="--deviation")
+        self.refused("predict", "plain.onnx", "--check", "--mean", "0.5", "--deviation", "0.2", "--class-names", "a,b", says="10 classes")
+        whole = (self.folder / "m.onnx").read_bytes()
+        for size in range(0, len(whole), max(1, len(whole) // 40)):
+            (self.folder / "part.onnx").write_bytes(whole[:size])
+            self.refused("predict", "part.onnx", "--check", says="part.onnx")
+
     def test_export_import_round_trip(self):
         run, weights = self.model(), self.folder / "w.safetensors"
         self.assertIn("onnx", self.run_program("export", run, "-o", self.folder / "m.onnx"))
