@@ -1,7 +1,7 @@
 """What distance costs: seconds of an epoch of 50,000 images by round trip, nodes, batch and way of exchanging, with real processes of
 the engine whose steps are waits (docs/job.md, `pace`) behind delay_proxy. Called by bench/cluster_grid/run; prints its JSON lines.
 
-    distance.py [--seconds 8] [--table]
+    distance.py [--seconds 8] [--small]
 
 The peer is a study of CIFAR-10 on two Azure machines (batch 64 a machine, synchronous all-reduce by TensorFlow), whose step took 95 ms.
 """
@@ -17,6 +17,7 @@ import measure
 
 PACE = {"fixed_seconds": 0.005, "seconds_per_image": 0.0014, "spread": 0.02}  # 95 ms for 64 images
 STUDY = {0: 37, 20: 145, 40: 254, 60: 362, 80: 469, 100: 576}  # seconds by round trip in ms
+SMALL = (0, 100)
 EPOCH = 50000
 MODEL = "resnet20"
 STEPS, DELAY = 16, 4
@@ -49,20 +50,20 @@ def epoch(build, sync, nodes, batch, round_trip, loss, seconds):
         return EPOCH / measure.rate(folder / "chief.jsonl", batch), choices[-1] if choices else ""
 
 
-def rows(whole):
-    for round_trip in STUDY:
+def rows(small):
+    for round_trip in SMALL if small else STUDY:
         for sync in SYNC:
             yield sync, 2, 64, round_trip, 0
-    for loss in (0.001, 0.01):
+    for loss in (0.01,) if small else (0.001, 0.01):
         for sync in SYNC:
             yield sync, 2, 64, 100, loss
-    if whole:
-        for nodes in (1, 4):
-            for round_trip in STUDY if nodes > 1 else (0,):
-                for sync in SYNC:
-                    yield sync, nodes, 64, round_trip, 0
+    for nodes in (1, 4):
+        for round_trip in (0,) if nodes == 1 else SMALL if small else STUDY:
+            for sync in SYNC:
+                yield sync, nodes, 64, round_trip, 0
+    if not small:
         for batch in (16, 256):
-            for round_trip in (0, 100):
+            for round_trip in SMALL:
                 for sync in SYNC:
                     yield sync, 2, batch, round_trip, 0
 
@@ -71,10 +72,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=os.environ.get("RADL_BUILD"))
     parser.add_argument("--seconds", type=float, default=8, help="about so long a run")
-    parser.add_argument("--short", action="store_true", help="two nodes with a batch of 64 only")
+    parser.add_argument("--small", action="store_true", help="0 and 100 ms with a batch of 64 only: about five minutes")
     options = parser.parse_args()
     near = {}
-    for sync, nodes, batch, round_trip, loss in rows(not options.short):
+    for sync, nodes, batch, round_trip, loss in rows(options.small):
         seconds, choice = epoch(pathlib.Path(options.build).resolve(), SYNC[sync], nodes, batch, round_trip, loss, options.seconds)
         near.setdefault((sync, nodes, batch), seconds)
         study = STUDY[round_trip] if nodes == 2 and batch == 64 and loss == 0 else None
