@@ -8,9 +8,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <future>
 #include <thread>
 
 #include "common/digest.h"
+#include "engine/cluster/codec.h"
 #include "engine/cluster/expect.h"
 #include "engine/cluster/session.h"
 
@@ -19,9 +21,10 @@ namespace {
 
 constexpr Milliseconds kDialServer{2000}, kBetweenDials{100};
 
-class Worker : public WorkerClient {
+class Worker : public WorkerClient, private Exchange {
  public:
-  explicit Worker(const ClientOptions& options) : options_(options) {
+  explicit Worker(const ClientOptions& options)
+      : options_(options), codec_(Codec::make({.numbers = options.gradients})) {
     std::memcpy(&incarnation_, random_bytes(8).data(), 8);
   }
 
@@ -40,19 +43,26 @@ class Worker : public WorkerClient {
   Result<Assignment> begin(std::span<float> weights, std::span<float> statistics) override {
     step_ = nullptr;
     for (uint32_t s = 0; s < parts_.size(); ++s) {
-      if (Status asked = ask(s); !asked.ok()) return asked;
+      if (Status asked = ask(s, true); !asked.ok()) return asked;
     }
     return collect(weights, statistics);
+  }
+
+  void begin_push(Contribution& gradients) override {
+    ++sequence_;
+    feeding_ = std::async(std::launch::async, [this, &gradients] { return codec_->sum(*this, gradients); });
   }
 
   Result<Assignment> push(const StepOutcome& step, std::span<float> weights,
                           std::span<float> statistics) override {
     step_ = &step;
-    ++sequence_;
+    Contribution whole(step.gradients, {});
+    if (!feeding_.valid()) begin_push(whole);
+    if (Status fed = feeding_.get(); !fed.ok()) return fed;
     norm_.reset();
     own_norm_ = norms() == Norms::InPush ? norm2(step.gradients) : 0;
     for (uint32_t s = 0; s < parts_.size(); ++s) {
-      if (Status asked = ask(s); !asked.ok()) return asked;
+      if (Status asked = ask(s, false); !asked.ok()) return asked;
     }
     if (norms() == Norms::OfRound) {
       if (Status told = add_norms(); !told.ok()) return told;
@@ -212,20 +222,48 @@ class Worker : public WorkerClient {
 
   // ---- One exchange with all shards.
 
-  // Sends this worker's request of the exchange, a fetch or a push, to the primary of a shard.
-  Status ask(uint32_t s) {
+  // Sends the gradients to all servers side by side, each from the last bucket to the first.
+  Status add(Numbers encoding, Contribution& own, std::span<float> residue) override {
+    std::vector<std::future<void>> shards;
+    for (Part& part : parts_)
+      shards.push_back(std::async(std::launch::async, [&, this] { feed(part, encoding, own, residue); }));
+    for (auto& shard : shards) shard.get();
+    own.wait();
+    return {};
+  }
+  Result<std::vector<std::string>> gather(std::string_view) override {
+    return Status(Code::Internal, "servers take no bytes");
+  }
+
+  void feed(Part& part, Numbers encoding, Contribution& own, std::span<float> residue) {
+    const size_t first = part.welcome.first, count = part.welcome.count, buckets = buckets_of(count, 1);
+    const auto here = [&](std::span<float> all) { return all.subspan(first, count); };
+    Message message;
+    for (size_t k = 0; k < buckets; ++k) {
+      const std::span<float> numbers = bucket_of(here(own.numbers()), k, buckets);
+      own.wait_from(static_cast<size_t>(numbers.data() - own.numbers().data()));
+      if (!residue.empty()) round_with_residue(encoding, numbers, bucket_of(here(residue), k, buckets));
+      const Block block{.exchange = sequence_, .bucket = static_cast<uint32_t>(k), .encoding = encoding};
+      encode(block, numbers, {}, message);
+      (void)part.session->send(message);  // if the server is lost, ask() repeats everything
+    }
+  }
+
+  // Sends this worker's request of the exchange, a fetch or a push, to the primary of a shard. `whole`: with
+  // the gradients, which a server that takes over has not got.
+  Status ask(uint32_t s, bool whole) {
     Part& part = parts_[s];
     if (step_ == nullptr) {
       message_ = encode(Fetch{kFetchWeights | kFetchTicket, s});
     } else {
-      encode_push(s);
+      encode_push(s, whole);
     }
     const Status sent = part.session->send(message_);
     // A server that ended the job may close the link before our send: what it said last matters more.
     return sent.ok() || sent.code() == Code::Lost ? Status() : sent;
   }
 
-  void encode_push(uint32_t s) {
+  void encode_push(uint32_t s, bool whole) {
     const Part& part = parts_[s];
     const StepOutcome& step = *step_;
     Push p;
@@ -240,8 +278,7 @@ class Worker : public WorkerClient {
     p.updates = step.updates;
     p.squares = own_norm_ * own_norm_;
     p.sequence = sequence_;
-    p.encoding = options_.gradients;
-    encode(p, step.gradients.subspan(part.welcome.first, part.welcome.count),
+    encode(p, step.gradients.subspan(part.welcome.first, whole ? part.welcome.count : 0),
            s == 0 ? step.statistics : std::span<const float>(), message_);
   }
 
@@ -257,7 +294,7 @@ class Worker : public WorkerClient {
       if (got.ok() || got.code() != Code::Lost || !can_move()) return got;
       const bool told = was_told();
       if (Status found = find(s, 3 * options_.peer_timeout); !found.ok()) return told ? got : found;
-      if (Status asked = ask(s); !asked.ok()) return asked;
+      if (Status asked = ask(s, true); !asked.ok()) return asked;
       if (norms() != Norms::OfRound || !norm_) continue;
       // It wants the norm of the round once more.
       message_.type = MessageType::Heartbeat;
@@ -310,11 +347,13 @@ class Worker : public WorkerClient {
   ShardMap map_;
   Traffic past_;  // of links that are gone
   uint64_t sequence_ = 0;
+  const std::shared_ptr<Codec> codec_;
   const StepOutcome* step_ = nullptr;  // of the exchange under way; null: it only asks for weights
   double own_norm_ = 0;
   std::optional<Norm> norm_;  // of the round, once it is known
   Assignment assignment_;
   Message message_;
+  std::future<Status> feeding_;  // last member: its threads use those above
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/stop.h"
+#include "engine/cluster/contribution.h"
 #include "engine/cluster/link.h"
 #include "engine/cluster/message.h"
 #include "engine/cluster/shard.h"
@@ -44,7 +45,7 @@ struct StepOutcome {
   float rate = 0;
   double loss = 0;
   uint32_t correct = 0, images = 0;
-  std::span<const float> gradients;   // all of the model's
+  std::span<float> gradients;         // all of the model's; become what the servers get of them
   std::span<const float> statistics;  // what the batch adds to them, as in Push
   uint32_t updates = 1;               // of the statistics
 };
@@ -58,6 +59,8 @@ class WorkerClient {
 
   // Weights, statistics and the first batch.
   virtual Result<Assignment> begin(std::span<float> weights, std::span<float> statistics) = 0;
+  // Begins to send the gradients of a step, which push() completes, as they become final.
+  virtual void begin_push(Contribution& gradients) = 0;
   // Sends the step of the last assignment that begin() or push() returned. Returns the next assignment, with
   // new weights; `finished`: the job is done. Lost: a server was lost, and no other one has its shard. Any
   // other error is the reason why the job ended.

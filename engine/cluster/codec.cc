@@ -9,11 +9,11 @@ class Rounded : public Codec {
  public:
   explicit Rounded(Numbers numbers) : numbers_(numbers) {}
 
-  Status exchange(Exchange& ring, std::span<float> numbers, std::span<float> statistics) override {
-    if (numbers_ != Numbers::Int8) return ring.add(numbers_, numbers, statistics, {});
+  Status add(Exchange& exchange, Contribution& own) override {
+    if (numbers_ != Numbers::Int8) return exchange.add(numbers_, own, {});
     next_.assign(residue_.begin(), residue_.end());
-    next_.resize(numbers.size(), 0.0f);
-    return ring.add(numbers_, numbers, statistics, next_);
+    next_.resize(own.numbers().size(), 0.0f);
+    return exchange.add(numbers_, own, next_);
   }
 
   std::vector<std::vector<float>> state() const override {

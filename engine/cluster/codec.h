@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "common/status.h"
+#include "engine/cluster/contribution.h"
 #include "engine/cluster/message.h"
 #include "engine/optim/optimizer.h"
 
@@ -40,14 +41,13 @@ struct CodecOptions {
   int rank = 2;  // PowerSgd
 };
 
-// The ring as seen by a codec. All members make the same calls, with spans of equal sizes.
+// The collective as seen by a codec. All members make the same calls, with spans of equal sizes.
 class Exchange {
  public:
   virtual ~Exchange() = default;
-  // Replaces both spans by their sums over all members; numbers are sent in `encoding`. `residue`: empty, or
-  // what this member has omitted so far from each number; updated by the call.
-  virtual Status add(Numbers encoding, std::span<float> numbers, std::span<float> statistics,
-                     std::span<float> residue) = 0;
+  // Replaces the numbers and statistics by their sums over all members; numbers are sent in `encoding`.
+  // `residue`: empty, or what this member has omitted so far from each number; updated by the call.
+  virtual Status add(Numbers encoding, Contribution& own, std::span<float> residue) = 0;
   // The bytes of all members, ordered by rank.
   virtual Result<std::vector<std::string>> gather(std::string_view own) = 0;
 };
@@ -57,9 +57,9 @@ class Codec {
   static std::unique_ptr<Codec> make(const CodecOptions& options);
   virtual ~Codec() = default;
 
-  // Ring::sum(). If it fails, this member's omitted part is unchanged.
-  Status sum(Exchange& ring, std::span<float> numbers, std::span<float> statistics) {
-    Status done = exchange(ring, numbers, statistics);
+  // Collective::sum(). If it fails, this member's omitted part is unchanged.
+  Status sum(Exchange& exchange, Contribution& own) {
+    Status done = add(exchange, own);
     if ((undoable_ = done.ok())) swap();
     return done;
   }
@@ -83,7 +83,7 @@ class Codec {
 
  protected:
   // Computes a sum and stores the new state beside the current one.
-  virtual Status exchange(Exchange& ring, std::span<float> numbers, std::span<float> statistics) = 0;
+  virtual Status add(Exchange& exchange, Contribution& own) = 0;
   // Swaps the new and the current state.
   virtual void swap() = 0;
   virtual void take(std::span<const std::vector<float>> state, bool own) = 0;

@@ -46,14 +46,17 @@ class PowerSgd : public Codec {
     for (const Matrix& m : matrices_) normalize(m, q_);
   }
 
-  Status exchange(Exchange& ring, std::span<float> numbers, std::span<float> statistics) override {
+  Status add(Exchange& exchange, Contribution& own) override {
+    own.wait();
+    const std::span<float> numbers = own.numbers();
     residue_.resize(numbers.size(), 0.0f);
     for (size_t i = 0; i < numbers.size(); ++i) numbers[i] += residue_[i];
     std::ranges::fill(p_, 0.0f);
     for (const Matrix& m : matrices_) project(m, numbers);
     for (const Matrix& t : whole_)
       std::copy_n(numbers.begin() + at(t.offset), t.columns, p_.begin() + at(t.p));
-    if (Status added = ring.add(Numbers::Fp32, p_, statistics, {}); !added.ok()) return added;
+    Contribution first(p_, own.statistics());
+    if (Status added = exchange.add(Numbers::Fp32, first, {}); !added.ok()) return added;
     next_q_.assign(q_size_, 0.0f);
     next_residue_.assign(numbers.size(), 0.0f);
     for (const Matrix& m : matrices_) {
@@ -61,7 +64,8 @@ class PowerSgd : public Codec {
       project_back(m, numbers);
       leave_out(m, numbers);
     }
-    if (Status added = ring.add(Numbers::Fp32, next_q_, {}, {}); !added.ok()) return added;
+    Contribution second(next_q_, {});
+    if (Status added = exchange.add(Numbers::Fp32, second, {}); !added.ok()) return added;
     for (const Matrix& m : matrices_) multiply(m, numbers);
     for (const Matrix& t : whole_)
       std::copy_n(p_.begin() + at(t.p), t.columns, numbers.begin() + at(t.offset));

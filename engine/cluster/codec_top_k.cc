@@ -30,16 +30,19 @@ class TopK : public Codec {
     density_ = std::max(options_.density, std::pow(kFirstDensity, 1 + std::floor(epoch)));
   }
 
-  Status exchange(Exchange& ring, std::span<float> numbers, std::span<float> statistics) override {
+  Status add(Exchange& exchange, Contribution& own) override {
+    own.wait();
+    const std::span<float> numbers = own.numbers();
     accumulate(numbers);
     choose();
     Result<std::vector<std::string>> all =
-        ring.gather({reinterpret_cast<const char*>(chosen_.data()), chosen_.size() * sizeof(SentNumber)});
+        exchange.gather({reinterpret_cast<const char*>(chosen_.data()), chosen_.size() * sizeof(SentNumber)});
     if (!all) return std::move(all).status();
-    if (Status added = ring.add(Numbers::Fp32, {}, statistics, {}); !added.ok()) return added;
+    Contribution statistics({}, own.statistics());
+    if (Status added = exchange.add(Numbers::Fp32, statistics, {}); !added.ok()) return added;
     std::ranges::fill(numbers, 0.0f);
     for (const std::string& bytes : *all)
-      if (Status bad = add(bytes, numbers); !bad.ok()) return bad;
+      if (Status bad = add_sent(bytes, numbers); !bad.ok()) return bad;
     return {};
   }
 
@@ -101,7 +104,7 @@ class TopK : public Codec {
     }
   }
 
-  static Status add(std::string_view bytes, std::span<float> numbers) {
+  static Status add_sent(std::string_view bytes, std::span<float> numbers) {
     const Status corrupt(Code::Corrupt, "a member sent numbers that do not belong to this sum");
     if (bytes.size() % sizeof(SentNumber) != 0) return corrupt;
     for (size_t at = 0; at < bytes.size(); at += sizeof(SentNumber)) {

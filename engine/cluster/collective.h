@@ -1,21 +1,30 @@
 // All-reduce: the workers of a job add their numbers without a server.
 //
-// Each worker in the ring is linked to the next and the previous one. A sum goes around twice
-// (reduce-scatter, then all-gather: Patarasuk and Yuan 2009), so each member sends 2 (n-1)/n of the numbers,
-// however many members there are. The order of additions depends only on n, and all members get the same
-// bits, whatever the codec (codec.h).
+// Two ways, with the same interface. All members get the same bits, whatever the codec (codec.h), and the
+// exact sums of both ways are the same bits too: piece i is added in the order of ranks i, i+1, ..., i-1.
 //
-// A lost member ends the ring: the first to notice closes its links, and so on around the ring. The members
-// then form a new ring (party.h).
+//   direct  Each member owns 1/n of the numbers, and is linked to all others: it gets their parts of its
+//           piece, and sends them the sum. A sum takes two one-way delays, however many members there are.
+//   ring    Each member is linked to the next and the previous one. A sum goes around twice (reduce-scatter,
+//           then all-gather: Patarasuk and Yuan 2009), which takes 2 (n-1) delays, but two links a member.
+//
+// Each member sends 2 (n-1)/n of the numbers. They travel in buckets, from the last number to the first, so
+// that a sum begins while its numbers are still computed (contribution.h), and that adding, encryption and
+// transfer overlap.
+//
+// A lost member ends the collective: the first to notice closes its links. The members then form a new one
+// (party.h).
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "common/stop.h"
 #include "engine/cluster/codec.h"
+#include "engine/cluster/contribution.h"
 #include "engine/cluster/link.h"
 #include "engine/cluster/message.h"
 #include "engine/cluster/session.h"
@@ -30,33 +39,34 @@ struct RingOptions {
   radl::Stop stop;
 };
 
-class Ring {
+class Collective {
  public:
-  // Uses existing sessions (ring_session) with worker rank-1 and rank+1, mod size. Both are null if size is
-  // 1.
-  static std::unique_ptr<Ring> make(const RingOptions& options, std::unique_ptr<Session> previous,
-                                    std::unique_ptr<Session> next);
-  virtual ~Ring() = default;
+  // Over existing sessions (ring_session) with the members rank-1 and rank+1, mod size.
+  static std::unique_ptr<Collective> ring(const RingOptions& options, std::unique_ptr<Session> previous,
+                                          std::unique_ptr<Session> next);
+  // Over a session with each other member, by rank; null at the own rank.
+  static std::unique_ptr<Collective> direct(const RingOptions& options,
+                                            std::vector<std::unique_ptr<Session>> sessions);
+  virtual ~Collective() = default;
 
-  // Distributes the state to resume from: passes the `state` of rank `source` to the others.
+  // Distributes the state to resume from: that of rank `source` goes to the others.
   virtual Status start(TrainingState& state, uint32_t source = 0) = 0;
-  // Replaces both spans by the sums over all members and returns all notes ordered by rank. Sizes must be
-  // equal everywhere and no larger than in start(). Lost: a member is gone. Other errors: the reason why a
-  // member ended the job.
-  virtual Result<std::vector<RingNote>> sum(std::span<float> numbers, std::span<float> statistics,
-                                            RingNote own) = 0;
-  // With both neighbors.
+  // Replaces the numbers and statistics by the sums over all members and returns all notes ordered by rank.
+  // Returns after `own` is complete. Sizes must be equal everywhere and no larger than in start(). Lost: a
+  // member is gone. Other errors: the reason why a member ended the job.
+  virtual Result<std::vector<RingNote>> sum(Contribution& own) = 0;
+  // Of all links.
   virtual Traffic traffic() const = 0;
   // Ends the job for all members, with this reason.
   virtual void stop(const Status& reason) = 0;
-  // Closes the links, from any thread. The neighbors notice immediately, and running calls fail.
+  // Closes the links, from any thread. The others notice immediately, and running calls fail.
   virtual void cut() = 0;
-  // The neighbor whose link ended because of silence: -1 previous, 1 next, 0 neither.
-  virtual int silent_neighbor() const = 0;
+  // The rank of a member whose link ended because of silence.
+  virtual std::optional<uint32_t> silent_rank() const = 0;
 };
 
-// A session with a neighbor that has proved to know the key. Buffers enough for a fast member that is almost
-// a whole sum ahead of a slow one.
+// A session with another member that has proved to know the key. Buffers all that a fast member can be ahead
+// of a slow one, so that members that send never wait for each other.
 std::unique_ptr<Session> ring_session(const RingOptions& options, std::unique_ptr<Link> link);
 
 }  // namespace radl::engine::cluster

@@ -20,6 +20,7 @@ namespace radl::engine::cluster {
 
 inline constexpr Milliseconds kAnswer{5000}, kPartyFarewell{2000}, kTick{50}, kAsk{2000}, kPause{100},
     kAwake{250};
+inline constexpr double kFarSeconds = 0.005;  // round trip of a long link
 inline constexpr uint64_t kQuestion = UINT64_MAX;  // epoch of a Hello that only asks for the leader
 
 // A worker's answer to the question whether it leads the job.
@@ -84,8 +85,7 @@ class LinkedParty : public Party {
     return finished_;
   }
 
-  Result<std::vector<RingNote>> sum(std::span<float> numbers, std::span<float> statistics,
-                                    RingNote own) override;
+  Result<std::vector<RingNote>> sum(Contribution& own) override;
 
   Codec& codec() override { return *options_.ring.codec; }
 
@@ -158,6 +158,8 @@ class LinkedParty : public Party {
 
   void serve(std::shared_ptr<Session> session, const Seat& seat);
 
+  // Of the chief: a member, perhaps itself, is at a border. Locked.
+  void stands(const Seat& seat, const Border& border);
   // Carries out the membership's orders. Locked.
   void carry_out();
 
@@ -184,14 +186,17 @@ class LinkedParty : public Party {
 
   Status nobody_appeared() const;
 
-  // Connects to both neighbors. On failure `silent` is the unreachable one, or -1.
+  // Links up with the view's members. On failure `silent` is the unreachable one, or -1.
   Status form(int32_t& silent);
+  // Waits for the links of the members of these ranks, and adds them to `sessions`, by rank.
+  Status await(const std::vector<uint32_t>& ranks, std::vector<std::unique_ptr<Session>>& sessions,
+               int32_t& silent);
 
-  Status keep_ring(std::unique_ptr<Ring> ring);
+  Status keep_ring(std::unique_ptr<Collective> ring);
 
   void drop_ring();
 
-  // Passes the state from the source around the ring.
+  // Distributes the state of the source.
   Status hand_over(TrainingState& state, bool& fresh, int32_t& silent);
 
   int32_t silent_neighbor() const;
@@ -218,7 +223,7 @@ class LinkedParty : public Party {
   std::list<std::weak_ptr<Session>> sessions_;                                // sessions that threads wait on
   std::map<std::pair<uint64_t, uint32_t>, std::unique_ptr<Session>> parked_;  // by epoch and worker
   Attendance attendance_;
-  std::unique_ptr<Ring> ring_;
+  std::unique_ptr<Collective> ring_;
   std::vector<PeerChange> changes_;
   std::optional<Status> ended_;
   bool finished_ = false, over_ = false;

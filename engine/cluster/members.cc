@@ -192,6 +192,7 @@ void Membership::decide_if_all_stand() {
     next.hand_over |= !is_source;
     next.members.push_back(one.seat);
   }
+  next.direct = far_ || next.members.size() <= kMostDirect;
   view_ = std::move(next);
   known_[view_.epoch] = view_;
   changing_ = takes_over_ = false;

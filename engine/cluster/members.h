@@ -64,6 +64,8 @@ class Membership {
   // Another member of the view can take over from this chief.
   bool has_successor() const;
   void stop_waiting();
+  // Whether the links between members are long (collective.h): then large views are direct, too.
+  void set_far(bool far) { far_ = far; }
   // All members of the current view have taken it, because a sum of it is complete.
   void complete();
   // Members to probe: those awaited, or those without whom no view can be decided.
@@ -88,6 +90,7 @@ class Membership {
   void decide_if_all_stand();
   void drop_blamed();
 
+  static constexpr size_t kMostDirect = 16;  // members of a direct view with short links
   // After this many views in a row without an update, members that cannot reach each other are separated.
   static constexpr int kFruitless = 2;
 
@@ -99,7 +102,7 @@ class Membership {
   std::vector<Seat> gone_, silent_;
   std::vector<Seat> followers_;     // cannot lead
   std::map<uint64_t, View> known_;  // the last view that all its members took, and later ones
-  bool changing_ = false;
+  bool changing_ = false, far_ = false;
   bool takes_over_ = false;  // this term has no view yet
   int fruitless_ = 0;
   uint64_t decided_at_ = 0;  // the furthest border when the view was decided

@@ -124,7 +124,7 @@ void fields(A& a, M& m) {
 }
 template <class A, Is<Block> M>
 void fields(A& a, M& m) {
-  a(m.exchange), a(m.hop), a(m.note), a(m.encoding);
+  a(m.exchange), a(m.bucket), a(m.hop), a(m.note), a(m.encoding);
 }
 template <class A, Is<Piece> M>
 void fields(A& a, M& m) {
@@ -140,7 +140,7 @@ void fields(A& a, M& m) {
 }
 template <class A, Is<View> M>
 void fields(A& a, M& m) {
-  a(m.epoch), a(m.members), a(m.hand_over), a(m.source);
+  a(m.epoch), a(m.members), a(m.direct), a(m.hand_over), a(m.source);
 }
 template <class A, Is<Border> M>
 void fields(A& a, M& m) {

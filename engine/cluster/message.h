@@ -15,7 +15,7 @@
 
 namespace radl::engine::cluster {
 
-inline constexpr uint16_t kWireVersion = 12;
+inline constexpr uint16_t kWireVersion = 13;
 inline constexpr size_t kHeaderSize = 16;
 // A message before Welcome is never larger than this.
 inline constexpr size_t kSmallMessage = 64 << 10;
@@ -253,17 +253,18 @@ struct RingNote {
   friend bool operator==(const RingNote&, const RingNote&) = default;
 };
 
-// A piece of a sum on its way around a ring of workers.
+// A piece of a bucket of a sum, from one worker to another (collective.h).
 struct Block {
   uint64_t exchange = 0;  // number of the sum, from 0
-  uint32_t hop = 0;       // its messages from one member to the next, from 0
+  uint32_t bucket = 0;    // from the last numbers to the first
+  uint32_t hop = 0;       // a ring: the messages from one member to the next; direct: 0 a part, 1 the sum
   RingNote note;
   Numbers encoding = Numbers::Fp32;
   std::string_view numbers;     // packed; points into the message
   std::string_view statistics;  // packed fp32
 };
 
-// What one member tells all others, on its way around a ring of workers.
+// What one member tells all others.
 struct Piece {
   uint64_t exchange = 0;
   uint32_t hop = 0;
@@ -288,8 +289,9 @@ struct Seat {
 // counts: the members of that view must leave their exchange.
 struct View {
   uint64_t epoch = 0;         // from 1, one more with each view
-  std::vector<Seat> members;  // by index, in the order of their ranks in the ring
-  bool hand_over = false;     // the state of the member `source` goes around first,
+  std::vector<Seat> members;  // by index, in the order of their ranks
+  bool direct = true;         // each is linked to all others, else to the next and the previous one
+  bool hand_over = false;     // the state of the member `source` goes to the others first,
   uint32_t source = 0;        // since others have no state, or one of an earlier border
 };
 

@@ -70,11 +70,10 @@ void LinkedParty::share(const std::string& duties) {
   for (auto& [index, session] : controls_) (void)session->send(encode(Stop{0, duties_}, MessageType::Duties));
 }
 
-Result<std::vector<RingNote>> LinkedParty::sum(std::span<float> numbers, std::span<float> statistics,
-                                               RingNote own) {
+Result<std::vector<RingNote>> LinkedParty::sum(Contribution& own) {
   Result<std::vector<RingNote>> notes =
       is_frozen() ? Result<std::vector<RingNote>>(Status(Code::Lost, "the members change"))
-                  : ring_->sum(numbers, statistics, own);
+                  : ring_->sum(own);
   if (notes.ok()) {
     std::lock_guard lock(mutex_);
     attendance_.complete();

@@ -1,8 +1,8 @@
-// A member of a training without servers: contacts the chief, takes part in views, and forms their rings.
+// A member of a training without servers: contacts the chief, takes part in views, and links up with their members.
 //
 // The chief decides the membership (members.h). Every other worker keeps a link to it for reports and
 // decisions. Worker 0 is the first chief; if a chief is lost, the next worker of its view takes over. Each
-// view has its own ring of links, which ends with the view.
+// view has links of its own, which end with it.
 #pragma once
 
 #include <functional>
@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/cluster/collective.h"
 #include "engine/cluster/members.h"
-#include "engine/cluster/ring.h"
 
 namespace radl::engine::cluster {
 
@@ -62,9 +62,8 @@ class Party {
   // Of the chief: what its successor needs. Travels to all members, at once and when they join.
   virtual void share(const std::string& duties) = 0;
   virtual std::string shared() const = 0;  // the last chief's shared data
-  // Ring::sum() of the view. If it fails and broken() is true, call next_view().
-  virtual Result<std::vector<RingNote>> sum(std::span<float> numbers, std::span<float> statistics,
-                                            RingNote own) = 0;
+  // Collective::sum() of the view. If it fails and broken() is true, call next_view().
+  virtual Result<std::vector<RingNote>> sum(Contribution& own) = 0;
   // The codec of this member's sums in all views. Do not use it while sum() runs.
   virtual Codec& codec() = 0;
   virtual bool broken() const = 0;

@@ -107,8 +107,7 @@ void LinkedParty::serve(std::shared_ptr<Session> session, const Seat& seat) {
     if (message.type == MessageType::Border) {
       Border border;
       status = decode(message, border);
-      if (status.ok()) membership_->stands(seat, border);
-      carry_out();
+      if (status.ok()) stands(seat, border);
     } else if (message.type == MessageType::View) {
       View view;
       status = decode(message, view);

@@ -1,5 +1,5 @@
-// From one view to the next: a member stands at a border, waits for the decision, and links up with its
-// neighbors.
+// From one view to the next: a member stands at a border, waits for the decision, and links up with the
+// others.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,13 +13,22 @@ Status LinkedParty::stand(uint64_t done, bool fresh, int32_t silent) {
   std::unique_lock lock(mutex_);
   const Border border = attendance_.stand(done, fresh, silent);
   if (leads_) {
-    membership_->stands(seat_, border);
-    carry_out();
+    stands(seat_, border);
     return {};
   }
   lock.unlock();
   (void)chief_->send(encode(border));  // its reader finds out if the chief is lost
   return {};
+}
+
+// Locked.
+void LinkedParty::stands(const Seat& seat, const Border& border) {
+  double longest = 0;
+  for (const auto& [index, session] : controls_)
+    longest = std::max(longest, session->traffic().round_trip_seconds);
+  membership_->set_far(longest > kFarSeconds);
+  membership_->stands(seat, border);
+  carry_out();
 }
 
 // False: the job is finished. Retry: the chief is lost.
@@ -61,43 +70,69 @@ Status LinkedParty::nobody_appeared() const {
                                      static_cast<double>(options_.start_timeout.count()) / 1000)};
 }
 
-// Links up with both neighbors. On failure `silent` is the one that could not be reached, or -1.
+// Direct: connects to the members after it, and waits for those before it. In a ring, to and for its
+// neighbors.
 Status LinkedParty::form(int32_t& silent) {
   const View& view = attendance_.view();
   const auto size = static_cast<uint32_t>(view.members.size()), own = rank();
   RingOptions ring = options_.ring;
   ring.rank = own;
   ring.size = size;
-  if (size == 1) return keep_ring(Ring::make(ring, nullptr, nullptr));
-  const Clock::time_point end = Clock::now() + options_.ring.peer_timeout;
-  const Seat& after = view.members[(own + 1) % size];
-  const uint32_t before = view.members[(own + size - 1) % size].index;
+  std::vector<uint32_t> after, before;
+  for (uint32_t other = 0; view.direct && other < size; ++other)
+    if (other != own) (other > own ? after : before).push_back(other);
+  if (!view.direct) after = {(own + 1) % size}, before = {(own + size - 1) % size};
   const radl::Stop stop = options_.ring.stop.or_when(radl::Stop::when([this] { return is_frozen(); }));
-  Result<std::unique_ptr<Session>> next = connect(after, view.epoch, options_.ring.peer_timeout, stop);
-  if (!next) {
-    if (!is_frozen()) silent = static_cast<int32_t>(after.index);
-    return {Code::Lost, next.status().message()};
-  }
-  std::unique_lock lock(mutex_);
-  parked_.erase(parked_.begin(), parked_.lower_bound({view.epoch, 0}));
-  for (;;) {
-    if (auto found = parked_.find({view.epoch, before}); found != parked_.end()) {
-      std::unique_ptr<Session> previous = std::move(found->second);
-      parked_.erase(found);
-      lock.unlock();
-      return keep_ring(Ring::make(ring, std::move(previous), std::move(*next)));
+  std::vector<std::future<Result<std::unique_ptr<Session>>>> links;
+  for (uint32_t other : after)
+    links.push_back(std::async(std::launch::async, [&, other] {
+      return connect(view.members[other], view.epoch, options_.ring.peer_timeout, stop);
+    }));
+  std::vector<std::unique_ptr<Session>> connected(size), accepted(size);
+  Status formed = await(before, accepted, silent);
+  for (size_t i = 0; i < after.size(); ++i) {
+    Result<std::unique_ptr<Session>> link = links[i].get();
+    if (link) {
+      connected[after[i]] = std::move(*link);
+    } else if (formed.ok()) {
+      if (!is_frozen()) silent = static_cast<int32_t>(view.members[after[i]].index);
+      formed = {Code::Lost, link.status().message()};
     }
-    if (ended_ || finished_ || attendance_.frozen()) return {Code::Lost, "the members change"};
-    if (options_.ring.stop.asked()) return {Code::Cancelled, "interrupted"};
-    if (Clock::now() >= end) {
-      silent = static_cast<int32_t>(before);
-      return {Code::Timeout, fmt::format("worker/{} does not link up", before)};
-    }
-    changed_.wait_for(lock, kTick);
   }
+  if (!formed.ok()) return formed;
+  if (!view.direct)
+    return keep_ring(Collective::ring(ring, std::move(accepted[before[0]]), std::move(connected[after[0]])));
+  for (uint32_t other : before) connected[other] = std::move(accepted[other]);
+  return keep_ring(Collective::direct(ring, std::move(connected)));
 }
 
-Status LinkedParty::keep_ring(std::unique_ptr<Ring> ring) {
+Status LinkedParty::await(const std::vector<uint32_t>& ranks, std::vector<std::unique_ptr<Session>>& sessions,
+                          int32_t& silent) {
+  const View& view = attendance_.view();
+  const Clock::time_point end = Clock::now() + options_.ring.peer_timeout;
+  std::unique_lock lock(mutex_);
+  parked_.erase(parked_.begin(), parked_.lower_bound({view.epoch, 0}));
+  for (uint32_t rank : ranks) {
+    const uint32_t index = view.members[rank].index;
+    for (;;) {
+      if (auto found = parked_.find({view.epoch, index}); found != parked_.end()) {
+        sessions[rank] = std::move(found->second);
+        parked_.erase(found);
+        break;
+      }
+      if (ended_ || finished_ || attendance_.frozen()) return {Code::Lost, "the members change"};
+      if (options_.ring.stop.asked()) return {Code::Cancelled, "interrupted"};
+      if (Clock::now() >= end) {
+        silent = static_cast<int32_t>(index);
+        return {Code::Timeout, fmt::format("worker/{} does not link up", index)};
+      }
+      changed_.wait_for(lock, kTick);
+    }
+  }
+  return {};
+}
+
+Status LinkedParty::keep_ring(std::unique_ptr<Collective> ring) {
   std::lock_guard lock(mutex_);
   ring_ = std::move(ring);
   if (attendance_.frozen()) ring_->cut();
@@ -105,7 +140,7 @@ Status LinkedParty::keep_ring(std::unique_ptr<Ring> ring) {
 }
 
 void LinkedParty::drop_ring() {
-  std::unique_ptr<Ring> ring;
+  std::unique_ptr<Collective> ring;
   {
     std::lock_guard lock(mutex_);
     ring = std::move(ring_);
@@ -115,7 +150,6 @@ void LinkedParty::drop_ring() {
   ring->cut();
 }
 
-// From the source, around the ring.
 Status LinkedParty::hand_over(TrainingState& state, bool& fresh, int32_t& silent) {
   const uint32_t source = *Attendance::rank_of(attendance_.view(), attendance_.view().source);
   Status got = ring_->start(state, source);
@@ -125,11 +159,8 @@ Status LinkedParty::hand_over(TrainingState& state, bool& fresh, int32_t& silent
 }
 
 int32_t LinkedParty::silent_neighbor() const {
-  const auto size = static_cast<int>(view().members.size());
-  const int step = ring_ ? ring_->silent_neighbor() : 0;
-  if (step == 0) return -1;
-  return static_cast<int32_t>(
-      view().members[static_cast<size_t>((static_cast<int>(rank()) + step + size) % size)].index);
+  const std::optional<uint32_t> silent = ring_ ? ring_->silent_rank() : std::nullopt;
+  return silent ? static_cast<int32_t>(view().members[*silent].index) : -1;
 }
 
 }  // namespace radl::engine::cluster

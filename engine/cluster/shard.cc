@@ -39,6 +39,10 @@ Result<std::unique_ptr<Shard>> Shard::make(const Init& init, const ShardOptions&
   return shard;
 }
 
+static std::string_view bytes_of_floats(const std::vector<float>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)};
+}
+
 static Norms norms_of(const Init& init, Mode mode) {
   if (init.shards < 2 || init.optimizer.config.clip <= 0) return Norms::None;
   return mode == Mode::Sync ? Norms::OfRound : Norms::InPush;
@@ -203,24 +207,35 @@ Result<std::optional<double>> Shard::push(uint32_t worker, uint64_t pass, const 
     return norm_of_applied();
   if (sync && has_unapplied(worker, member.incarnation))
     return push_round(lock, worker, pass, push, std::move(part));
+  if (sync && options_.backups > 0 && push.round <= rounds_applied_) {  // it was too slow
+    spare_.push_back(std::move(part));
+    return kDone;
+  }
   if (welcome_.shard == 0 && !tickets_.hand_in(worker, push.ticket)) {
     if (member.resumed) return kDone;  // it was lost for a while, and the batch is another worker's
     return Status(Code::Corrupt, fmt::format("a gradient for batch {}, which it was not given", push.ticket));
   }
   account(member, part, push.version);
   if (sync) return push_round(lock, worker, pass, push, std::move(part));
+  compensate(member, part.gradients);
   apply_now(part, push);
   settle(member, part);
   record({.applies = true,
           .rate = push.rate,
           .scale = clipped(clip_, std::sqrt(push.squares), 1),
           .newest = part.ticket,
-          .encoding = push.encoding,
-          .numbers = push.gradients},
+          .numbers = bytes_of_floats(part.gradients)},
          weights_.size());
   spare_.push_back(std::move(part));
   changed_.notify_all();
   return kDone;
+}
+
+// Towards the gradient at the present weights, of which the square of a gradient estimates the change.
+void Shard::compensate(const Member& member, std::span<float> gradient) const {
+  if (options_.compensation <= 0 || member.read.size() != weights_.size()) return;
+  for (size_t i = 0; i < gradient.size(); ++i)
+    gradient[i] += options_.compensation * gradient[i] * gradient[i] * (weights_[i] - member.read[i]);
 }
 
 void Shard::apply_now(const Part& part, const Push& push) {
@@ -300,8 +315,10 @@ Result<Assignment> Shard::next(uint32_t worker, uint64_t pass) {
   }
 }
 
-uint64_t Shard::read(const Assignment& assignment, Numbers encoding, Message& out, bool averaged) {
+uint64_t Shard::read(const Assignment& assignment, Numbers encoding, Message& out, bool averaged,
+                     std::optional<uint32_t> worker) {
   std::lock_guard lock(mutex_);
+  if (worker && options_.compensation > 0) members_[*worker].read = weights_;
   Update update;
   update.version = version_;
   update.assignment = assignment;

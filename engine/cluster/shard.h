@@ -43,6 +43,8 @@ struct ShardOptions {
   int staleness = 0;
   size_t expected_workers = 1;      // sync: number of workers that the first round waits for,
   Milliseconds gather{10000};       // but at most this long after the first one
+  size_t backups = 0;               // sync: a round waits for all participants but so many (Chen et al. 2016)
+  float compensation = 0;           // async, stale: g + c g g (w - w then) (DC-ASGD: Zheng et al. 2017)
   Numbers weights = Numbers::Fp32;  // their encoding in messages to workers
   int threads = 1;
 };
@@ -69,8 +71,10 @@ class Shard {
   // Waits for an assignment. Only shard 0 hands out batches.
   Result<Assignment> next(uint32_t worker, uint64_t pass);
   // Encodes `assignment` with the current weights and statistics. `averaged`: the averaged weights, if the
-  // job has them. Returns the number of the last entry that they include.
-  uint64_t read(const Assignment& assignment, Numbers encoding, Message& out, bool averaged = false);
+  // job has them. `worker`: who computes its next gradient with them. Returns the number of the last entry
+  // that they include.
+  uint64_t read(const Assignment& assignment, Numbers encoding, Message& out, bool averaged = false,
+                std::optional<uint32_t> worker = {});
 
   TrainingState snapshot();
   Report report();
@@ -113,6 +117,7 @@ class Shard {
     uint64_t clock = 0;     // steps in step with the others (stale)
     uint64_t sequence = 0;  // of its last push in the weights
     Assignment assignment;  // when assigned, or held
+    std::vector<float> read;  // with compensation: the weights that it has
     MemberReport report;
   };
   // A worker's part of a round.
@@ -143,6 +148,7 @@ class Shard {
   void fail(const std::string& what, uint64_t ticket);
   void account(Member& member, Part& part, uint64_t version);
   static void settle(Member& member, const Part& part);
+  void compensate(const Member& member, std::span<float> gradient) const;
   void apply_now(const Part& part, const Push& push);
   static float kept(float keep, uint32_t updates);
   bool try_next(uint32_t worker, Member& member, Assignment& out);
@@ -154,7 +160,9 @@ class Shard {
   void form_round();
   Result<std::optional<double>> push_round(Lock& lock, uint32_t worker, uint64_t pass, const Push& push,
                                            Part part);
+  size_t needed() const;
   bool awaits(const Round& round) const;
+  void leave_out_slow(const Round& round);
   bool has_messenger(const Round& round) const;
   void close_rounds();
   void close_first(bool apply, float scale);

@@ -8,12 +8,9 @@ namespace radl::engine::cluster {
 
 bool Shard::may_form() const {
   size_t waiting = 0;
-  for (const auto& [worker, member] : members_) {
-    if (!member.present || !member.asked) continue;
-    if (!member.waiting) return false;
-    ++waiting;
-  }
-  if (waiting == 0) return false;
+  for (const auto& [worker, member] : members_)
+    waiting += member.present && member.asked && member.waiting ? 1 : 0;
+  if (waiting < needed()) return false;
   if (next_round_ > 1 || waiting >= options_.expected_workers) return true;
   return gather_until_ && Clock::now() >= *gather_until_;
 }
@@ -74,6 +71,13 @@ std::optional<double> Shard::norm_of_applied() const {
   return welcome_.norms == Norms::OfRound ? std::optional(closed_squares_.value_or(0)) : std::nullopt;
 }
 
+// So many members make a round.
+size_t Shard::needed() const {
+  const auto active = static_cast<size_t>(std::ranges::count_if(
+      members_, [](const auto& one) { return one.second.present && one.second.asked; }));
+  return active > options_.backups ? active - options_.backups : 1;
+}
+
 // Whether somebody who takes part and is still here has not pushed.
 bool Shard::awaits(const Round& round) const {
   for (const auto& [worker, member] : members_) {
@@ -84,6 +88,17 @@ bool Shard::awaits(const Round& round) const {
     if (part == round.parts.end() || part->second.incarnation != member.incarnation) return true;
   }
   return false;
+}
+
+// Those whom the round does not wait for: their batches are free again.
+void Shard::leave_out_slow(const Round& round) {
+  for (auto& [worker, member] : members_) {
+    const bool takes_part = std::find(round.participants.begin(), round.participants.end(),
+                                      member.incarnation) != round.participants.end();
+    if (!member.present || !takes_part || round.parts.contains(worker)) continue;
+    tickets_.give_back(worker);
+    member.holds = false;
+  }
 }
 
 // Whether a worker whose part is in it is still here and can bring the norm.
@@ -99,7 +114,8 @@ void Shard::close_rounds() {
   while (!rounds_.empty()) {
     Round& round = rounds_.begin()->second;
     if (round.weight == 0) {
-      if (awaits(round)) return;
+      if (awaits(round) && (options_.backups == 0 || round.parts.size() < needed())) return;
+      leave_out_slow(round);
       sum_up(round);
     }
     if (round.squares && has_messenger(round)) return;

@@ -41,6 +41,8 @@ cluster::ServerOptions server_options(const Job& job, const std::string& key) {
   out.job_digest = job_digest(job);
   out.shard.mode = mode_of(job.sync.mode);
   out.shard.staleness = job.sync.staleness;
+  out.shard.backups = static_cast<size_t>(job.sync.backup_workers);
+  out.shard.compensation = static_cast<float>(job.sync.compensation);
   out.shard.expected_workers = job.cluster.worker.size();
   out.shard.gather = milliseconds(job.peer_timeout_seconds);
   out.shard.threads = threads_of(job);

@@ -104,10 +104,13 @@ void read_sync(const Json& json, SyncSpec& out, Problems& problems) {
       weights = static_cast<int>(out.weights);
   f.get_name("mode", kModes, mode);
   f.get("staleness", out.staleness, {.low = 0, .high = 1e6});
+  f.get("backup_workers", out.backup_workers, {.low = 0, .high = 1e6});
+  f.get("compensation", out.compensation, {.low = 0, .high = 1e6});
   f.get_name("gradients", kEncodings, gradients);
   f.get("density", out.density, {.low = 0, .high = 1, .low_open = true});
   f.get("rank", out.rank, {.low = 1, .high = 64});
   f.get_name("weights", kEncodings, weights);
+  f.get("overlap", out.overlap);
   f.get("local_steps", out.local_steps, {.low = 1, .high = 1e6});
   f.get("delay", out.delay, kCount);
   f.get("outer_rate", out.outer_rate, {.low = 0, .high = 4, .low_open = true});

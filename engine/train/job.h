@@ -67,10 +67,13 @@ inline bool compresses(Encoding e) { return e == Encoding::TopK || e == Encoding
 struct SyncSpec {
   SyncMode mode = SyncMode::Async;
   int staleness = 0;                    // stale: how many steps a worker may be ahead of the slowest
+  int backup_workers = 0;               // sync: a round does not wait for so many of the slowest
+  double compensation = 0;              // async, stale: of the delay of a gradient, by its square
   Encoding gradients = Encoding::Fp32;  // encoding of gradients
   double density = 0.001;               // top_k: share of the numbers that a worker sends
   int rank = 2;                         // power_sgd: of the matrices that are sent
   Encoding weights = Encoding::Fp32;    // encoding of weights sent to workers (servers keep fp32)
+  bool overlap = true;                  // exchange gradients while the backward pass still computes
   int local_steps = 1;                  // steps of a worker between two exchanges
   int delay = 0;                        // number of these steps that run during an exchange
   double outer_rate = 1;                // share of the mean change that members apply,

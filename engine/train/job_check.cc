@@ -64,6 +64,22 @@ void check_cluster(const Job& job, Problems& problems) {
   if (job.secrets.empty()) problems.add("secrets", "is missing: the members of a cluster need the job's key");
 }
 
+// Checks how servers treat slow workers and old gradients.
+void check_delays(const Job& job, Problems& problems) {
+  const SyncSpec& sync = job.sync;
+  if (sync.backup_workers > 0 && sync.mode != SyncMode::Sync)
+    problems.add("sync.backup_workers", "needs mode \"sync\"");
+  else if (sync.backup_workers > 0 && job.cluster.ps.size() > 1)
+    problems.add("sync.backup_workers",
+                 "needs a single ps: several could leave different workers out of the same round");
+  else if (sync.backup_workers > 0 && !job.cluster.empty() &&
+           static_cast<size_t>(sync.backup_workers) >= job.cluster.worker.size())
+    problems.add("sync.backup_workers", fmt::format("must be below the number of workers, which is {}",
+                                                    job.cluster.worker.size()));
+  if (sync.compensation > 0 && sync.mode != SyncMode::Async && sync.mode != SyncMode::Stale)
+    problems.add("sync.compensation", "needs mode \"async\" or \"stale\", in which gradients are delayed");
+}
+
 // Checks the settings of compressed gradients.
 void check_compression(const Job& job, Problems& problems) {
   const SyncSpec& sync = job.sync;
@@ -75,7 +91,11 @@ void check_compression(const Job& job, Problems& problems) {
   if (!compresses(sync.gradients)) return;
   const std::string name = fmt::format("\"{}\"", encoding_name(sync.gradients));
   if (sync.mode != SyncMode::AllReduce || sync.local_steps > 1)
-    problems.add("sync.gradients", name + " needs mode \"allreduce\" with local_steps 1");
+    problems.add("sync.gradients",
+                 name + " needs mode \"allreduce\" with local_steps 1, because " +
+                     (sync.gradients == Encoding::TopK
+                          ? "a server's optimizer would add its momentum to that of the workers"
+                          : "its factors are sums over all workers, which no single push contains"));
   if (sync.gradients == Encoding::TopK && job.optimizer.name != "sgd" && job.optimizer.name != "auto")
     problems.add("sync.gradients", fmt::format("{} has the momentum of sgd in it and cannot train with {}",
                                                name, job.optimizer.name));
@@ -113,6 +133,7 @@ void check_all(const Job& job, Problems& problems) {
     problems.add("sync.staleness",
                  fmt::format("has no meaning in mode \"{}\"", sync_mode_name(job.sync.mode)));
   }
+  check_delays(job, problems);
   if (job.sync.local_steps > 1 && job.sync.mode != SyncMode::AllReduce) {
     problems.add("sync.local_steps", "above 1 needs mode \"allreduce\"");
   }
@@ -124,8 +145,6 @@ void check_all(const Job& job, Problems& problems) {
                      job.sync.outer_momentum != alike.outer_momentum;
   if (outer && job.sync.local_steps == 1)
     problems.add("sync.local_steps", "must be above 1 for delay, outer_rate and outer_momentum");
-  if (job.sync.gradients == Encoding::Int8 && !without_servers(job.sync.mode))
-    problems.add("sync.gradients", "\"int8\" needs mode \"allreduce\" or \"auto\"");
   if (job.sync.gradients == Encoding::Int8 && job.sync.local_steps > 1 && job.sync.delay == 0 &&
       job.optimizer.name == "adamw")
     problems.add(

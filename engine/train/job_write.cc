@@ -58,6 +58,9 @@ OrderedJson result_part(const Job& job) {
                  {"local_steps", job.sync.local_steps}};
   if (job.sync.density != SyncSpec().density) out["sync"]["density"] = job.sync.density;
   if (job.sync.rank != SyncSpec().rank) out["sync"]["rank"] = job.sync.rank;
+  if (job.sync.backup_workers > 0) out["sync"]["backup_workers"] = job.sync.backup_workers;
+  if (job.sync.compensation > 0) out["sync"]["compensation"] = job.sync.compensation;
+  if (!job.sync.overlap) out["sync"]["overlap"] = false;
   if (job.sync.delay > 0) out["sync"]["delay"] = job.sync.delay;
   if (job.sync.outer_rate != SyncSpec().outer_rate) out["sync"]["outer_rate"] = job.sync.outer_rate;
   if (job.sync.outer_momentum != kChosen) out["sync"]["outer_momentum"] = job.sync.outer_momentum;

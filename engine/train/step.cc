@@ -16,18 +16,24 @@ std::chrono::duration<double> paced_step(const PaceSpec& pace, int images, uint6
                                        std::max(normal(random), 0.0));
 }
 
-StepResult BatchStep::wait(const Batch& batch, uint64_t ticket) {
-  std::this_thread::sleep_for(paced_step(pace_, batch.size, seed_, ticket));
+// A third of a step is the forward pass. Then the layers' gradients become final, one after the other.
+StepResult BatchStep::wait(const Batch& batch, uint64_t ticket, const GradientsReady& ready) {
+  const auto begin = std::chrono::steady_clock::now();
+  const std::chrono::duration<double> step = paced_step(pace_, batch.size, seed_, ticket);
   std::fill(network_.gradients().begin(), network_.gradients().end(), 0.0f);
+  const std::vector<ParameterInfo>& layers = network_.parameter_layout();
+  const auto count = static_cast<double>(layers.size());
+  for (size_t i = layers.size(); i-- > 0;) {
+    const double done = 1.0 / 3 + 2.0 / 3 * (count - static_cast<double>(i)) / count;
+    std::this_thread::sleep_until(begin +
+                                  std::chrono::duration_cast<std::chrono::steady_clock::duration>(done * step));
+    if (ready) ready(layers[i].offset, layers[i].offset + layers[i].size);
+  }
   return {};
 }
 
 StepResult BatchStep::run(const Batch& batch, uint64_t ticket, const GradientsReady& ready) {
-  if (pace_.given()) {
-    const StepResult waited = wait(batch, ticket);
-    if (ready) ready(0, network_.gradients().size());
-    return waited;
-  }
+  if (pace_.given()) return wait(batch, ticket, ready);
   sum_.clear();
   pieces_ = 1;
   if (batch.size <= piece_) {

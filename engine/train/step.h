@@ -29,7 +29,7 @@ class BatchStep {
   uint32_t pieces() const { return pieces_; }
 
  private:
-  StepResult wait(const Batch& batch, uint64_t ticket);
+  StepResult wait(const Batch& batch, uint64_t ticket, const GradientsReady& ready);
 
   Network& network_;
   int piece_;

@@ -41,6 +41,13 @@ struct Outcome {
   std::span<const float> gradients;  // of the mean loss
 };
 
+// The gradients [begin, end) of a batch of so many images. Those outside may not be final.
+struct ReadyGradients {
+  std::span<const float> gradients;  // all, of the mean loss
+  size_t begin = 0, end = 0;
+  int images = 0;
+};
+
 // How to update the weights.
 struct Update {
   TrainSums sums;  // of the batches in it, of all members
@@ -68,8 +75,8 @@ class Strategy {
   virtual Status begin(TrainingState& state) = 0;
   // Cancelled: this process was asked to stop and need not inform the others.
   virtual Result<Work> next() = 0;
-  // The gradients [begin, end) of the batch are final, while the backward pass continues.
-  virtual void ready(size_t begin, size_t end) { (void)begin, (void)end; }
+  // Some gradients of the batch that next() returned are final, while the backward pass continues.
+  virtual void ready(const ReadyGradients& ready) { (void)ready; }
   // `own`: null if next() returned no batch. On failure, it has restored the state of the last border.
   virtual Result<Update> finish(const Outcome* own) = 0;
   // True if the failure of next() or finish() only ended the members' view: call rejoin().

@@ -12,6 +12,7 @@ class AllReduce : public RingStrategy {
       : RingStrategy(c, std::move(party)),
         batch_size_(c.job.batch_size),
         length_(c.setup.length),
+        overlaps_(c.job.sync.overlap),
         alone_(c.job.sync.mode == SyncMode::AllReduce),
         hints_(c.progress, c.job.sync.gradients, true) {}
 
@@ -50,20 +51,32 @@ class AllReduce : public RingStrategy {
     return Work{.batch = done_ + rank_, .then = done_ + size_ + rank_};
   }
 
+  // All members send the same buckets in the same order, whenever each of them begins.
+  void ready(const ReadyGradients& ready) override {
+    if (!overlaps_) return;
+    if (!exchanging()) begin_sum();
+    take(ready);
+    announce(ready.begin, ready.end);
+  }
+
   Result<Update> finish(const Outcome* own) override {
-    numbers_.assign(network_.parameters().size(), 0.0f);
     change_.assign(before_.size(), 0.0f);
     if (own != nullptr) {
       if (alone_) measure(seconds_since(step_began_));
       note(own->sums);
-      // The batch's share of a full one.
-      const float weight = static_cast<float>(own->sums.images) / static_cast<float>(batch_size_);
-      for (size_t i = 0; i < numbers_.size(); ++i) numbers_[i] = weight * own->gradients[i];
+      const float weight = share_of(own->sums.images);
       const std::span<const float> statistics = network_.statistics();
       for (size_t i = 0; i < change_.size(); ++i) change_[i] = weight * (statistics[i] - before_[i]);
     }
-    party_->codec().at(length_.epoch_of(done_));
-    Result<Update> out = exchange(batches(size_));
+    if (!exchanging()) {
+      begin_sum();
+      if (own != nullptr)
+        take({own->gradients, 0, own->gradients.size(), static_cast<int>(own->sums.images)});
+      else
+        std::ranges::fill(numbers_, 0.0f);
+    }
+    complete_exchange();
+    Result<Update> out = finish_exchange(batches(size_));
     if (!out) return out;
     out->optimizer_takes = true;
     out->scale = static_cast<float>(1 / (static_cast<double>(out->sums.images) / batch_size_));
@@ -78,6 +91,20 @@ class AllReduce : public RingStrategy {
   }
 
  private:
+  void begin_sum() {
+    numbers_.resize(network_.parameters().size());
+    party_->codec().at(length_.epoch_of(done_));
+    begin_exchange_early();
+  }
+  // A batch counts by its share of a full one.
+  float share_of(uint64_t images) const {
+    return static_cast<float>(images) / static_cast<float>(batch_size_);
+  }
+  void take(const ReadyGradients& ready) {
+    const float weight = share_of(static_cast<uint64_t>(ready.images));
+    for (size_t i = ready.begin; i < ready.end; ++i) numbers_[i] = weight * ready.gradients[i];
+  }
+
   // All members measure from the first exchange on, or none does.
   void begin_view() {
     hints_.begin_view();
@@ -93,6 +120,7 @@ class AllReduce : public RingStrategy {
 
   const int batch_size_;
   const RunLength length_;
+  const bool overlaps_;
   SteadyClock::time_point step_began_;
   const bool alone_;  // not a part of "auto", which measures itself, and changes what is exchanged
   ViewHints hints_;

@@ -116,22 +116,27 @@ bool RingStrategy::stopping() {
   return note_.code != 0;
 }
 
-Result<Update> RingStrategy::exchange(uint64_t batches) {
-  write_measure();
-  sum_ = std::async(std::launch::deferred, [this] { return sum(note_); });
-  return finish_exchange(batches);
-}
-
 void RingStrategy::begin_exchange() {
-  exchange_failed_ = false;
-  write_measure();
-  sum_ = std::async(std::launch::async, [this, own = note_] { return sum(own); });
+  begin_exchange_early();
+  complete_exchange();
 }
 
-Result<std::vector<cluster::RingNote>> RingStrategy::sum(cluster::RingNote own) {
-  const auto begin = SteadyClock::now();
-  Result<std::vector<cluster::RingNote>> notes = party_->sum(numbers_, change_, own);
-  own_.exchange_seconds = seconds_since(begin);
+void RingStrategy::begin_exchange_early() {
+  exchange_failed_ = false;
+  own_part_.emplace(numbers_);
+  sum_ = std::async(std::launch::async, [this] { return sum(); });
+}
+
+void RingStrategy::complete_exchange() {
+  write_measure();
+  own_part_->complete(change_, note_);
+}
+
+Result<std::vector<cluster::RingNote>> RingStrategy::sum() {
+  Result<std::vector<cluster::RingNote>> notes = party_->sum(*own_part_);
+  // What was exchanged while it was computed took no time.
+  own_part_->wait();
+  own_.exchange_seconds = seconds_since(own_part_->completed_at());
   exchange_failed_ = !notes.ok();
   return notes;
 }

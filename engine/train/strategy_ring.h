@@ -55,11 +55,16 @@ class RingStrategy : public Strategy {
   bool stopping();
   // At a border, if this machine is about to be interrupted: this member leaves, and the others continue.
   bool leaving() const;
-  // Adds the numbers and statistics of all members, in place. The update has the sums of all members.
-  Result<Update> exchange(uint64_t batches);
-  // The same in two halves. The sum runs on a background thread. Until finish_exchange(), do not use
-  // `numbers_` and `change_`, and do not call the party.
+  // Begins to add the numbers and statistics of all members, in place, on a background thread. Until
+  // finish_exchange(), do not call the party.
   void begin_exchange();
+  // The same before `numbers_` are final: announce() says which are. Then complete_exchange(), and
+  // finish_exchange().
+  void begin_exchange_early();
+  void announce(size_t begin, size_t end) { own_part_->announce(begin, end); }
+  // All numbers and statistics are final.
+  void complete_exchange();
+  // The update has the sums of all members.
   Result<Update> finish_exchange(uint64_t batches);
   bool exchanging() const { return sum_.valid(); }
   // True if the running exchange has failed, so that finish_exchange() returns immediately.
@@ -81,7 +86,7 @@ class RingStrategy : public Strategy {
   double exchange_seconds_ = 0;
 
  private:
-  Result<std::vector<cluster::RingNote>> sum(cluster::RingNote own);
+  Result<std::vector<cluster::RingNote>> sum();
   void write_measure();
   void read_measure();
 
@@ -89,6 +94,7 @@ class RingStrategy : public Strategy {
   LinkMeasure own_, measured_;
   std::vector<double> step_seconds_;
   std::atomic<bool> exchange_failed_ = false;
+  std::optional<cluster::Contribution> own_part_;  // of the sum that runs
   std::future<Result<std::vector<cluster::RingNote>>> sum_;  // last member: its thread uses those above
 };
 

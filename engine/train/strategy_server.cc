@@ -22,11 +22,12 @@ class ServerWorker : public Strategy {
   ServerWorker(const StrategyContext& c, std::unique_ptr<cluster::WorkerClient> client)
       : hooks_(c.hooks),
         network_(c.learner.network),
-        client_(std::move(client)),
         progress_(c.progress),
+        overlaps_(c.job.sync.overlap),
         // In mode "sync" a worker also waits for others.
         watches_(c.job.sync.mode != SyncMode::Sync),
-        keep_(statistics_keep(network_)) {}
+        keep_(statistics_keep(network_)),
+        client_(std::move(client)) {}
 
   Status begin(TrainingState&) override {
     return take(client_->begin(network_.parameters(), network_.statistics()));
@@ -45,7 +46,21 @@ class ServerWorker : public Strategy {
     return out;
   }
 
+  void ready(const ReadyGradients& ready) override {
+    if (!overlaps_) return;
+    gradients_.resize(ready.gradients.size());
+    if (!part_) client_->begin_push(part_.emplace(gradients_));
+    std::copy(ready.gradients.begin() + static_cast<long>(ready.begin),
+              ready.gradients.begin() + static_cast<long>(ready.end),
+              gradients_.begin() + static_cast<long>(ready.begin));
+    part_->announce(ready.begin, ready.end);
+  }
+
   Result<Update> finish(const Outcome* own) override {
+    if (part_)
+      part_->complete({}, {});
+    else
+      gradients_.assign(own->gradients.begin(), own->gradients.end());
     const std::span<const float> statistics = network_.statistics();
     added_.resize(statistics.size());
     for (size_t i = 0; i < added_.size(); ++i) added_[i] = keep_[i] < 1 ? statistics[i] : 0;
@@ -54,13 +69,14 @@ class ServerWorker : public Strategy {
                                     .loss = sums.loss,
                                     .correct = static_cast<uint32_t>(sums.correct),
                                     .images = static_cast<uint32_t>(sums.images),
-                                    .gradients = own->gradients,
+                                    .gradients = gradients_,
                                     .statistics = added_,
                                     .updates = own->pieces};
     const auto begin = SteadyClock::now();
     step_seconds_ += seconds_since(step_began_);
     Status got = take(client_->push(step, network_.parameters(), network_.statistics()));
     exchange_seconds_ += seconds_since(begin);
+    part_.reset();
     if (!got.ok()) return got;
     if (++exchanges_ == kWatched && watches_) say_what_limits();
     return Update{.border = false};  // the chief keeps what the servers hold
@@ -89,15 +105,17 @@ class ServerWorker : public Strategy {
 
   const RunHooks& hooks_;
   Network& network_;
-  std::unique_ptr<cluster::WorkerClient> client_;
   Progress& progress_;
-  const bool watches_;
+  const bool overlaps_, watches_;
   const std::vector<float> keep_;
-  std::vector<float> added_;  // by the batch to the statistics
+  std::vector<float> added_;      // by the batch to the statistics
+  std::vector<float> gradients_;  // of the batch, as they are sent
+  std::optional<cluster::Contribution> part_;  // of gradients_, from the first ready() to finish()
   cluster::Assignment assignment_;
   double exchange_seconds_ = 0, step_seconds_ = 0;
   int exchanges_ = 0;
   SteadyClock::time_point step_began_;
+  std::unique_ptr<cluster::WorkerClient> client_;  // last member: its threads use those above
 };
 
 }  // namespace

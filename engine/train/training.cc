@@ -173,8 +173,10 @@ class Training {
     Result<Batch> batch = batches_->get(*work.batch);
     if (!batch) return std::move(batch).status();
     if (work.then && *work.then < setup_.length.total) batches_->hint(*work.then);  // made meanwhile
-    const StepResult result =
-        step_.run(*batch, *work.batch, [this](size_t begin, size_t end) { strategy_.ready(begin, end); });
+    const int images = batch->size;
+    const StepResult result = step_.run(*batch, *work.batch, [this, images](size_t begin, size_t end) {
+      strategy_.ready({step_.gradients(), begin, end, images});
+    });
     out.batch = *work.batch;
     out.rate = setup_.rate(out.batch);
     out.sums = {1, static_cast<uint64_t>(result.correct), static_cast<uint64_t>(batch->size), result.loss};

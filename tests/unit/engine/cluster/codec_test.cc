@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "tests/support/need.h"
-#include "tests/unit/engine/cluster/rings.h"
+#include "tests/unit/engine/cluster/collectives.h"
 
 namespace radl::engine::cluster {
 namespace {
@@ -37,12 +37,13 @@ Floats gradient(uint32_t rank, int k = 0) {
 }
 
 // The sum of all members, as each of them gets it.
-std::vector<Floats> sums(std::vector<std::unique_ptr<Ring>>& rings, int k = 0) {
+std::vector<Floats> sums(Collectives& rings, int k = 0) {
   std::vector<std::future<Floats>> members;
   for (uint32_t r = 0; r < rings.size(); ++r)
     members.push_back(std::async(std::launch::async, [&, r] {
       Floats numbers = gradient(r, k), statistics = {1};
-      test::need(rings[r]->sum(numbers, statistics, {.steps = 1}));
+      Contribution own(numbers, statistics, {.steps = 1});
+      test::need(rings[r]->sum(own));
       EXPECT_EQ(statistics[0], static_cast<float>(rings.size()));
       return numbers;
     }));
@@ -70,7 +71,7 @@ std::vector<double> exact(uint32_t members, int k = 0) {
 // One member, whose exchanges can fail.
 class Alone : public Exchange {
  public:
-  Status add(Numbers, std::span<float>, std::span<float>, std::span<float>) override {
+  Status add(Numbers, Contribution&, std::span<float>) override {
     return --adds_left >= 0 ? Status() : Status(Code::Lost, "gone");
   }
   Result<std::vector<std::string>> gather(std::string_view own) override {
@@ -82,7 +83,8 @@ class Alone : public Exchange {
 
 Floats sum(Codec& codec, Floats numbers) {
   Alone alone;
-  test::need(codec.sum(alone, numbers, {}));
+  Contribution own(numbers, {});
+  test::need(codec.sum(alone, own));
   return numbers;
 }
 
@@ -126,7 +128,8 @@ TEST_P(CodecTest, AFailedSumChangesNothing) {
     Alone fails;
     fails.adds_left = adds;
     Floats numbers = gradient(1);
-    EXPECT_EQ(codec->sum(fails, numbers, {}).code(), Code::Lost);
+    Contribution own(numbers, {});
+    EXPECT_EQ(codec->sum(fails, own).code(), Code::Lost);
   }
   EXPECT_EQ(sum(*codec, gradient(2)), sum(*other, gradient(2)));
 }
@@ -211,7 +214,8 @@ TEST(TopK, RefusesBytesThatAreNoPartOfASum) {
     Alone other;
     other.sends = bytes;
     Floats numbers = gradient(0);
-    EXPECT_EQ(codec->sum(other, numbers, {}).code(), Code::Corrupt);
+    Contribution own(numbers, {});
+    EXPECT_EQ(codec->sum(other, own).code(), Code::Corrupt);
   }
 }
 

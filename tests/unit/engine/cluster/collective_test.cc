@@ -1,6 +1,6 @@
 // All-reduce: the sum is right and the same bits everywhere, and whoever is left learns that a member is
 // gone.
-#include "engine/cluster/ring.h"
+#include "engine/cluster/collective.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <numeric>
 #include <thread>
 
-#include "tests/unit/engine/cluster/rings.h"
+#include "tests/unit/engine/cluster/collectives.h"
 
 namespace radl::engine::cluster {
 namespace {
@@ -19,6 +19,8 @@ float value(uint32_t rank, size_t i) {
   return static_cast<float>(static_cast<int>((i * 7 + rank * 13) % 64) - 32) / 8;
 }
 
+constexpr size_t kParameters = 500001;  // of ring_options()
+
 using Notes = std::vector<RingNote>;
 
 struct Outcome {
@@ -26,16 +28,17 @@ struct Outcome {
   Result<Notes> notes = Status(Code::Internal, "");
 };
 
-Outcome add(Ring& ring, uint32_t rank, size_t numbers, size_t statistics) {
+Outcome add(Collective& collective, uint32_t rank, size_t numbers, size_t statistics) {
   Outcome out;
   for (size_t i = 0; i < numbers; ++i) out.numbers.push_back(value(rank, i));
   for (size_t i = 0; i < statistics; ++i) out.statistics.push_back(value(rank, i + 5));
   RingNote note{.steps = 1, .correct = rank, .images = 10 + rank, .loss = 0.5 * rank};
-  out.notes = ring.sum(out.numbers, out.statistics, note);
+  Contribution own(out.numbers, out.statistics, note);
+  out.notes = collective.sum(own);
   return out;
 }
 
-std::vector<Outcome> add_all(std::vector<std::unique_ptr<Ring>>& rings, size_t numbers, size_t statistics) {
+std::vector<Outcome> add_all(Collectives& rings, size_t numbers, size_t statistics) {
   std::vector<std::future<Outcome>> members;
   for (uint32_t r = 0; r < rings.size(); ++r)
     members.push_back(
@@ -45,11 +48,26 @@ std::vector<Outcome> add_all(std::vector<std::unique_ptr<Ring>>& rings, size_t n
   return out;
 }
 
-TEST(Ring, AddsWhateverTheSizes) {
+struct Way {
+  const char* name;
+  Collectives (*make)(uint32_t size, const CodecOptions& codec);
+};
+void PrintTo(const Way& way, std::ostream* out) { *out << way.name; }
+class CollectiveTest : public testing::TestWithParam<Way> {
+ protected:
+  static Collectives make(uint32_t size, const CodecOptions& codec = {}) {
+    return GetParam().make(size, codec);
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Ways, CollectiveTest,
+                         testing::Values(Way{"ring", make_rings}, Way{"direct", make_direct}),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST_P(CollectiveTest, AddsWhateverTheSizes) {
   for (uint32_t n : {1u, 2u, 3u, 5u}) {
-    auto rings = make_rings(n);
+    auto rings = make(n);
     for (auto [numbers, statistics] :
-         {std::pair{1000u, 7u}, {1u, 0u}, {0u, 3u}, {n, n}, {50001u, 2u}, {100000u, 2u}}) {
+         {std::pair{1000u, 7u}, {1u, 0u}, {0u, 3u}, {n, n}, {50001u, 2u}, {100000u, 2u}, {400003u, 5u}}) {
       std::vector<Outcome> all = add_all(rings, numbers, statistics);
       for (const Outcome& o : all) {
         ASSERT_TRUE(o.notes.ok()) << o.notes.status().text();
@@ -70,18 +88,18 @@ TEST(Ring, AddsWhateverTheSizes) {
   }
 }
 
-// Not exact in 16 bits, but nobody may have other bits than the others.
-TEST(Ring, AMemberSendsTwiceItsShareOfTheOthersNumbers) {
-  auto rings = make_rings(4);
+TEST_P(CollectiveTest, AMemberSendsTwiceItsShareOfTheOthersNumbers) {
+  auto rings = make(4);
   const uint64_t before = rings[1]->traffic().sent;
   add_all(rings, 100000, 0);
   const auto sent = static_cast<double>(rings[1]->traffic().sent - before);
   EXPECT_NEAR(sent / (2.0 * 3 / 4 * 100000 * sizeof(float)), 1, 0.01);  // 2 (n - 1) / n of them
 }
 
-TEST(Ring, RoundedSumsAreTheSameBitsEverywhere) {
+// Not exact in 16 bits, but nobody may have other bits than the others.
+TEST_P(CollectiveTest, RoundedSumsAreTheSameBitsEverywhere) {
   for (Numbers encoding : {Numbers::Bf16, Numbers::Fp16}) {
-    auto rings = make_rings(4, {.numbers = encoding});
+    auto rings = make(4, {.numbers = encoding});
     std::vector<Outcome> all = add_all(rings, 999, 20);
     for (const Outcome& o : all) {
       EXPECT_EQ(o.numbers, all[0].numbers);
@@ -94,17 +112,17 @@ TEST(Ring, RoundedSumsAreTheSameBitsEverywhere) {
   }
 }
 
-TEST(Ring, HandsTheStateAround) {
-  auto rings = make_rings(3);
+TEST_P(CollectiveTest, HandsTheStateAround) {
+  auto rings = make(3);
   std::vector<std::future<TrainingState>> members;
   for (uint32_t r = 0; r < 3; ++r) {
     members.push_back(std::async(std::launch::async, [&, r] {
       TrainingState state;
       if (r == 0) {
-        state.weights.assign(50001, 2.5f);
+        state.weights.assign(kParameters, 2.5f);
         state.statistics = {4, 5, 6};
         state.optimizer_steps = 9;
-        state.optimizer = {std::vector<float>(50001, 3.5f), std::vector<float>(50001, 4.5f)};
+        state.optimizer = {std::vector<float>(kParameters, 3.5f), std::vector<float>(kParameters, 4.5f)};
         state.next = 12;
       }
       EXPECT_TRUE(rings[r]->start(state).ok());
@@ -113,19 +131,19 @@ TEST(Ring, HandsTheStateAround) {
   }
   for (auto& m : members) {
     TrainingState state = m.get();
-    EXPECT_EQ(state.weights, std::vector<float>(50001, 2.5f));
-    EXPECT_EQ(state.optimizer.at(1), std::vector<float>(50001, 4.5f));
+    EXPECT_EQ(state.weights, std::vector<float>(kParameters, 2.5f));
+    EXPECT_EQ(state.optimizer.at(1), std::vector<float>(kParameters, 4.5f));
     EXPECT_EQ(state.next, 12u);
   }
 }
 
-TEST(Ring, AnyMemberHandsItsStateAround) {
-  auto rings = make_rings(3);
+TEST_P(CollectiveTest, AnyMemberHandsItsStateAround) {
+  auto rings = make(3);
   std::vector<std::future<TrainingState>> members;
   for (uint32_t r = 0; r < 3; ++r) {
     members.push_back(std::async(std::launch::async, [&, r] {
       TrainingState state;
-      state.weights.assign(50001, static_cast<float>(r));
+      state.weights.assign(kParameters, static_cast<float>(r));
       state.statistics = {4, 5, 6};
       state.next = r;
       EXPECT_TRUE(rings[r]->start(state, 2).ok());
@@ -134,24 +152,24 @@ TEST(Ring, AnyMemberHandsItsStateAround) {
   }
   for (auto& m : members) {
     TrainingState state = m.get();
-    EXPECT_EQ(state.weights, std::vector<float>(50001, 2));
+    EXPECT_EQ(state.weights, std::vector<float>(kParameters, 2));
     EXPECT_EQ(state.next, 2u);
   }
 }
 
-TEST(Ring, ACutEndsTheSumOfAll) {
-  auto rings = make_rings(3);
+TEST_P(CollectiveTest, ACutEndsTheSumOfAll) {
+  auto rings = make(3);
   std::vector<std::future<Status>> members;
   for (uint32_t r : {0u, 2u})
     members.push_back(
         std::async(std::launch::async, [&, r] { return add(*rings[r], r, 100, 2).notes.status(); }));
   rings[1]->cut();
   for (auto& m : members) EXPECT_EQ(m.get().code(), Code::Lost);
-  for (const auto& ring : rings) EXPECT_EQ(ring->silent_neighbor(), 0) << "nobody was silent";
+  for (const auto& ring : rings) EXPECT_EQ(ring->silent_rank(), std::nullopt) << "nobody was silent";
 }
 
-TEST(Ring, TheStateOfAnotherModelIsRefusedByAll) {
-  auto rings = make_rings(2);
+TEST_P(CollectiveTest, TheStateOfAnotherModelIsRefusedByAll) {
+  auto rings = make(2);
   auto other = std::async(std::launch::async, [&] {
     TrainingState state;
     return rings[1]->start(state).code();
@@ -164,8 +182,8 @@ TEST(Ring, TheStateOfAnotherModelIsRefusedByAll) {
   EXPECT_FALSE(add(*rings[0], 0, 3, 1).notes.ok());
 }
 
-TEST(Ring, EverySurvivorLearnsOfALostMember) {
-  auto rings = make_rings(4);
+TEST_P(CollectiveTest, EverySurvivorLearnsOfALostMember) {
+  auto rings = make(4);
   ASSERT_TRUE(add_all(rings, 100, 2)[0].notes.ok());
   rings[2].reset();  // as if it had been killed
   auto begin = Clock::now();
@@ -177,8 +195,8 @@ TEST(Ring, EverySurvivorLearnsOfALostMember) {
   EXPECT_LT(Clock::now() - begin, Milliseconds(8000));
 }
 
-TEST(Ring, AReasonToEndGoesAround) {
-  auto rings = make_rings(3);
+TEST_P(CollectiveTest, AReasonToEndGoesAround) {
+  auto rings = make(3);
   std::vector<std::future<Status>> members;
   for (uint32_t r : {0u, 2u})
     members.push_back(
@@ -192,10 +210,10 @@ TEST(Ring, AReasonToEndGoesAround) {
 }
 
 // What one sum rounds away, the next ones bring back: their mean approaches the exact sum as 1 / sums.
-TEST(Ring, Int8FeedsItsErrorBack) {
+TEST_P(CollectiveTest, Int8FeedsItsErrorBack) {
   constexpr int kSums = 64;
   for (uint32_t n : {2u, 3u}) {
-    auto rings = make_rings(n, {.numbers = Numbers::Int8});
+    auto rings = make(n, {.numbers = Numbers::Int8});
     std::vector<double> mean(3000, 0.0);
     double first_error = 0;
     const auto error = [&](const auto& of) {
@@ -213,7 +231,8 @@ TEST(Ring, Int8FeedsItsErrorBack) {
         members.push_back(std::async(std::launch::async, [&, r] {
           std::vector<float> numbers, statistics;
           for (size_t i = 0; i < mean.size(); ++i) numbers.push_back(value(r, i) * (i == 0 ? 1.0f : 1.01f));
-          EXPECT_TRUE(rings[r]->sum(numbers, statistics, {}).ok());
+          Contribution own(numbers, statistics);
+          EXPECT_TRUE(rings[r]->sum(own).ok());
           return numbers;
         }));
       const std::vector<float> sum = members[0].get();
@@ -224,6 +243,91 @@ TEST(Ring, Int8FeedsItsErrorBack) {
     EXPECT_GT(first_error, 0.01) << "int8 is coarse";
     EXPECT_LT(error(mean), first_error / 8) << n << " members";
   }
+}
+
+// Numbers whose sum depends on the order of the additions.
+std::vector<float> inexact(uint32_t rank, size_t size) {
+  std::vector<float> out(size);
+  for (size_t i = 0; i < size; ++i)
+    out[i] = std::sin(static_cast<float>(i + 1) * static_cast<float>(rank + 1)) * 1e3f;
+  return out;
+}
+
+std::vector<std::vector<float>> sums_of(Collectives& all, size_t size) {
+  std::vector<std::future<std::vector<float>>> members;
+  for (uint32_t r = 0; r < all.size(); ++r)
+    members.push_back(std::async(std::launch::async, [&all, r, size] {
+      std::vector<float> numbers = inexact(r, size);
+      Contribution own(numbers, {});
+      EXPECT_TRUE(all[r]->sum(own).ok());
+      return numbers;
+    }));
+  std::vector<std::vector<float>> out;
+  for (auto& member : members) out.push_back(member.get());
+  return out;
+}
+
+TEST(Collectives, BothWaysGiveTheSameBits) {
+  for (uint32_t n : {2u, 3u, 5u}) {
+    Collectives rings = make_rings(n), direct = make_direct(n);
+    const auto by_ring = sums_of(rings, 300000), directly = sums_of(direct, 300000);
+    for (uint32_t r = 0; r < n; ++r) {
+      EXPECT_EQ(by_ring[r], by_ring[0]) << n;
+      EXPECT_EQ(directly[r], by_ring[0]) << n;
+    }
+  }
+}
+
+// Numbers become final in a different order and at a different time on each member.
+TEST_P(CollectiveTest, ASumThatBeginsEarlyHasTheSameBits) {
+  constexpr size_t kSize = 300000, kLayer = 30000;
+  for (uint32_t n : {1u, 2u, 3u}) {
+    auto early = make(n), late = make(n);
+    const auto want = sums_of(late, kSize);
+    std::vector<std::future<std::vector<float>>> members;
+    for (uint32_t r = 0; r < n; ++r)
+      members.push_back(std::async(std::launch::async, [&, r] {
+        const std::vector<float> own_numbers = inexact(r, kSize);
+        std::vector<float> numbers(kSize, 777), statistics;
+        Contribution own(numbers);
+        auto sum = std::async(std::launch::async, [&] { return early[r]->sum(own).status(); });
+        for (size_t end = kSize; end > 0; end -= 2 * kLayer) {
+          std::this_thread::sleep_for(Milliseconds(r));
+          for (size_t begin : {end - 2 * kLayer, end - kLayer}) {  // the lower one first
+            std::copy_n(own_numbers.begin() + static_cast<long>(begin), kLayer,
+                        numbers.begin() + static_cast<long>(begin));
+            own.announce(begin, begin + kLayer);
+          }
+        }
+        statistics = {static_cast<float>(r)};
+        own.complete(statistics, {.steps = 1});
+        EXPECT_TRUE(sum.get().ok());
+        EXPECT_EQ(statistics[0], static_cast<float>(n * (n - 1) / 2));
+        return numbers;
+      }));
+    for (auto& member : members) EXPECT_EQ(member.get(), want[0]);
+  }
+}
+
+// The first numbers travel while the last ones are computed.
+TEST_P(CollectiveTest, SendsWhatIsFinalBeforeTheSumIsComplete) {
+  constexpr size_t kSize = 400000, kFinal = 200000;
+  auto all = make(2);
+  std::vector<float> numbers[2] = {inexact(0, kSize), inexact(1, kSize)};
+  Contribution first(numbers[0]), second(numbers[1]);
+  auto one = std::async(std::launch::async, [&] { return all[0]->sum(first).status(); });
+  auto other = std::async(std::launch::async, [&] { return all[1]->sum(second).status(); });
+  first.announce(kFinal, kSize);
+  second.announce(kFinal, kSize);
+  const Clock::time_point end = Clock::now() + Milliseconds(5000);
+  while (Clock::now() < end && all[0]->traffic().sent < (kSize - kFinal) / 2 * sizeof(float))
+    std::this_thread::sleep_for(Milliseconds(1));
+  EXPECT_GE(all[0]->traffic().sent, (kSize - kFinal) / 2 * sizeof(float));
+  EXPECT_EQ(one.wait_for(Milliseconds(0)), std::future_status::timeout) << "its numbers are not final";
+  first.complete({}, {});
+  second.complete({}, {});
+  EXPECT_TRUE(one.get().ok());
+  EXPECT_TRUE(other.get().ok());
 }
 
 }  // namespace

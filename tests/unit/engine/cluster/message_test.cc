@@ -1,4 +1,4 @@
-// The bytes of every message of wire version 12 (docs/wire.md), and what happens to bytes that are not one.
+// The bytes of every message of wire version 13 (docs/wire.md), and what happens to bytes that are not one.
 #include "engine/cluster/message.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 namespace radl::engine::cluster {
 namespace {
 
-const std::string kGolden = test::source_dir() + "/tests/unit/engine/cluster/golden/wire-12.json";
+const std::string kGolden = test::source_dir() + "/tests/unit/engine/cluster/golden/wire-13.json";
 
 TrainingState sample_state() {
   return {.next = 10,
@@ -71,7 +71,7 @@ Update sample_update() {
 }
 
 Block sample_block() {
-  return {.exchange = 21, .hop = 3, .note = {2, 1, 30, 50, 1.75, 0}, .encoding = Numbers::Fp16};
+  return {.exchange = 21, .bucket = 4, .hop = 3, .note = {2, 1, 30, 50, 1.75, 0}, .encoding = Numbers::Fp16};
 }
 
 Border sample_border() { return {.epoch = 7, .done = 40, .fresh = true, .silent = 2}; }
@@ -79,6 +79,7 @@ Border sample_border() { return {.epoch = 7, .done = 40, .fresh = true, .silent 
 View sample_view() {
   return {.epoch = 8,
           .members = {{0, 0x1122334455667788, "10.0.0.5:4001"}, {2, 5, "[::1]:7"}},
+          .direct = false,
           .hand_over = true,
           .source = 2};
 }
@@ -286,11 +287,13 @@ TEST(Message, RoundTrips) {
   ASSERT_TRUE(decode(all["block"], block).ok());
   EXPECT_EQ(block.note, sample_block().note);
   EXPECT_EQ(block.exchange, 21u);
+  EXPECT_EQ(block.bucket, 4u);
   EXPECT_EQ(block.hop, 3u);
   View view;
   ASSERT_TRUE(decode(all["view"], view).ok());
   EXPECT_EQ(view.epoch, 8u);
   EXPECT_EQ(view.members, sample_view().members);
+  EXPECT_FALSE(view.direct);
   EXPECT_TRUE(view.hand_over);
   EXPECT_EQ(view.source, 2u);
   Border border;
@@ -343,9 +346,9 @@ TEST(Message, HeadersAreBounded) {
   EXPECT_TRUE(read_header(header, 100, type, length).ok());
   EXPECT_EQ(length, 100u);
   EXPECT_EQ(read_header(header, 99, type, length).code(), Code::Corrupt);
-  header[2] = 11;  // version
+  header[2] = 12;  // version
   EXPECT_EQ(read_header(header, 100, type, length).message(),
-            "a message of wire version 11, this program speaks version 12");
+            "a message of wire version 12, this program speaks version 13");
   write_header(static_cast<MessageType>(99), 0, header);
   EXPECT_FALSE(read_header(header, 100, type, length).ok());
 }

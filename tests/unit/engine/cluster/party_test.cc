@@ -57,7 +57,8 @@ class PartyTest : public testing::Test {
         if (each && !each(state.next)) return {Status(Code::Cancelled, "ended by the test"), state};
         const uint64_t batch = state.next + party.rank(), size = party.view().members.size();
         std::vector<float> numbers = {batch < kBatches ? static_cast<float>(batch) : 0.0f, 0}, none = {0};
-        Result<std::vector<RingNote>> notes = party.sum(numbers, none, {});
+        Contribution own(numbers, none);
+        Result<std::vector<RingNote>> notes = party.sum(own);
         status = notes.status();
         if (status.ok()) {
           state.weights[0] += numbers[0];

@@ -301,9 +301,9 @@ TEST(Job, AServerWithoutAChiefGivesUp) {
 }
 
 TEST(Job, HalfPrecisionOnTheWireTrainsAsWell) {
-  for (Numbers encoding : {Numbers::Bf16, Numbers::Fp16}) {
+  for (Numbers encoding : {Numbers::Bf16, Numbers::Fp16, Numbers::Int8}) {
     ServerOptions so = server_options(0, Mode::Async, 1);
-    so.shard.weights = encoding;
+    so.shard.weights = encoding == Numbers::Int8 ? Numbers::Fp32 : encoding;
     auto server = std::move(*ParameterServer::start(so, {}));
     auto chief = std::move(
         *ChiefClient::connect(client_options(0, 1), connector({server->address()}, {Role::Chief, 0})));
@@ -314,6 +314,60 @@ TEST(Job, HalfPrecisionOnTheWireTrainsAsWell) {
     ASSERT_TRUE(work(*client).ok());
     EXPECT_LT(distance_from_goal(chief->snapshot()->weights), 0.05);
   }
+}
+
+// What a push rounds away, the next ones bring: without that, the small gradient never reaches the server.
+TEST(Job, AnInt8PushFeedsItsErrorBack) {
+  auto server = test::need(ParameterServer::start(server_options(0, Mode::Async, 1), {}));
+  auto chief =
+      test::need(ChiefClient::connect(client_options(0, 1), connector({server->address()}, {Role::Chief, 0})));
+  ASSERT_TRUE(chief->init(start(100), *split_layout(layout(), 1)).ok());
+  ClientOptions co = client_options(0, 1);
+  co.gradients = Numbers::Int8;
+  auto client = test::need(WorkerClient::connect(co, connector({server->address()}, {Role::Worker, 0})));
+  std::vector<float> weights(kSize), statistics(2), added(2), g(kSize);
+  Result<Assignment> a = client->begin(weights, statistics);
+  for (int i = 0; i < 50; ++i) {
+    g.assign(kSize, 0.002f);
+    g[0] = 1;  // the step of its block is 1/127
+    a = client->push({.rate = 1, .images = 1, .gradients = g, .statistics = added}, weights, statistics);
+    ASSERT_TRUE(a.ok()) << a.status().text();
+  }
+  // Momentum 0.5 doubles the sum of 50 times 0.002, but for what the last pushes still bring.
+  EXPECT_NEAR(weights[1], -2 * 50 * 0.002f, 0.03f);
+}
+
+// Gradients that become final one after the other, with several servers.
+TEST(Job, APushThatBeginsEarlyHasTheSameEffect) {
+  std::vector<float> results[2];
+  for (const bool early : {false, true}) {
+    std::vector<std::unique_ptr<ParameterServer>> servers;
+    std::vector<std::string> addresses;
+    for (uint32_t s = 0; s < 3; ++s) {
+      servers.push_back(test::need(ParameterServer::start(server_options(s, Mode::Async, 1), {})));
+      addresses.push_back(servers.back()->address());
+    }
+    auto chief = test::need(ChiefClient::connect(client_options(0, 3), connector(addresses, {Role::Chief, 0})));
+    ASSERT_TRUE(chief->init(start(100), *split_layout(layout(), 3)).ok());
+    auto client =
+        test::need(WorkerClient::connect(client_options(0, 3), connector(addresses, {Role::Worker, 0})));
+    std::vector<float> weights(kSize), statistics(2), added(2), g(kSize);
+    Result<Assignment> a = client->begin(weights, statistics);
+    for (int step = 0; step < 5; ++step) {
+      std::optional<Contribution> part;
+      if (early) client->begin_push(part.emplace(g));
+      for (size_t end = kSize; end > 0; end -= 300) {
+        for (size_t i = end - 300; i < end; ++i) g[i] = 0.1f * static_cast<float>((i + a->ticket) % 7);
+        if (part) part->announce(end - 300, end);
+      }
+      if (part) part->complete({}, {});
+      a = client->push({.rate = 0.1f, .images = 1, .gradients = g, .statistics = added}, weights, statistics);
+      ASSERT_TRUE(a.ok()) << a.status().text();
+    }
+    results[early] = weights;
+  }
+  EXPECT_EQ(results[0], results[1]);
+  EXPECT_NE(results[0][1], 0);
 }
 
 }  // namespace

@@ -157,6 +157,49 @@ TEST(Shard, AWorkerThatComesLateJoinsTheNextRound) {
   EXPECT_EQ(late.get().round, second.round);
 }
 
+TEST(Shard, ARoundDoesNotWaitForABackupWorker) {
+  ShardOptions options{.mode = Mode::Sync, .expected_workers = 3, .gather = 10s, .backups = 1};
+  auto shard = test::need(Shard::make(init_of(100), options));
+  uint64_t pass[3];
+  for (uint32_t w = 0; w < 3; ++w) pass[w] = shard->join(w, 10 + w);
+  std::future<Assignment> asked[3];
+  for (uint32_t w = 0; w < 3; ++w)
+    asked[w] = std::async(std::launch::async, [&, w] { return *shard->next(w, pass[w]); });
+  Assignment given[3];
+  for (uint32_t w = 0; w < 3; ++w) given[w] = asked[w].get();
+  auto first = std::async(std::launch::async, [&] { return push(*shard, 0, pass[0], given[0], 1.0f); });
+  EXPECT_EQ(first.wait_for(50ms), std::future_status::timeout) << "two of three are needed";
+  ASSERT_TRUE(push(*shard, 1, pass[1], given[1], 0.5f).ok());
+  ASSERT_TRUE(first.get().ok());
+  EXPECT_EQ(shard->snapshot().weights, std::vector<float>(4, 0.25f)) << "the mean of the two";
+  auto again = std::async(std::launch::async, [&] { return *shard->next(0, pass[0]); });
+  const Assignment second = *shard->next(1, pass[1]);
+  EXPECT_EQ(second.participants, (std::vector<uint64_t>{10, 11})) << "the slow one still computes";
+  EXPECT_EQ(std::min(again.get().ticket, second.ticket), given[2].ticket) << "its batch is given again";
+  ASSERT_TRUE(push(*shard, 2, pass[2], given[2], 9.0f).ok());
+  EXPECT_EQ(shard->snapshot().weights, std::vector<float>(4, 0.25f)) << "it came too late";
+  EXPECT_EQ(shard->report().tickets_done, 2u);
+  EXPECT_EQ(shard->report().images, 4u) << "and is not counted";
+}
+
+TEST(Shard, CompensatesTheDelayOfAGradient) {
+  const auto weights_after = [](float compensation) {
+    ShardOptions options{.mode = Mode::Async, .compensation = compensation};
+    auto shard = test::need(Shard::make(init_of(100), options));
+    const uint64_t a = shard->join(0, 10), b = shard->join(1, 11);
+    const Assignment first = *shard->next(0, a), second = *shard->next(1, b);
+    Message message;
+    shard->read(first, Numbers::Fp32, message, false, 0);
+    shard->read(second, Numbers::Fp32, message, false, 1);
+    EXPECT_TRUE(push(*shard, 0, a, first, 0.5f).ok());  // its weights are the present ones
+    EXPECT_EQ(shard->snapshot().weights, std::vector<float>(4, 0.5f));
+    EXPECT_TRUE(push(*shard, 1, b, second, 0.5f).ok());
+    return shard->snapshot().weights;
+  };
+  EXPECT_EQ(weights_after(0), std::vector<float>(4, 0.0f));
+  EXPECT_EQ(weights_after(2), std::vector<float>(4, 0.25f)) << "0.5 + 2 * 0.25 * (0.5 - 1) = 0.25";
+}
+
 TEST(Shard, StaleHoldsBackWhoeverIsTooFarAhead) {
   auto shard = make(Mode::Stale, 2, 1);
   uint64_t fast = shard->join(0, 10), slow = shard->join(1, 11);

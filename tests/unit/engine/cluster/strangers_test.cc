@@ -210,7 +210,8 @@ TEST_P(StrangersTest, DoNotKeepARingFromForming) {
       if (r == 0) state.weights.assign(100, 1), state.statistics = {1};
       if (Status view = (*party)->next_view(state, r > 0); !view.ok()) return view;
       std::vector<float> numbers(100, 1), statistics(1, 1);
-      Result<std::vector<RingNote>> notes = (*party)->sum(numbers, statistics, {});
+      Contribution own(numbers, statistics);
+      Result<std::vector<RingNote>> notes = (*party)->sum(own);
       if (!notes) return notes.status();
       if (r > 0) (void)(*party)->wait_for_end();
       (*party)->stop({});

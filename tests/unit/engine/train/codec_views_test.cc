@@ -23,13 +23,13 @@ class OneSumParty : public cluster::Party {
   }
   const cluster::View& view() const override { return view_; }
   uint32_t rank() const override { return 0; }
-  Result<std::vector<cluster::RingNote>> sum(std::span<float> numbers, std::span<float> statistics,
-                                             cluster::RingNote own) override {
+  Result<std::vector<cluster::RingNote>> sum(cluster::Contribution& own) override {
+    own.wait();
     if (summed_) return Status(Code::Lost, "the members change");
     summed_ = true;
     RoundingRing ring;
-    if (Status done = codec_->sum(ring, numbers, statistics); !done.ok()) return done;
-    return std::vector{own};
+    if (Status done = codec_->sum(ring, own); !done.ok()) return done;
+    return std::vector{own.note()};
   }
   bool leads() const override { return leading; }
   bool has_successor() const override { return false; }
@@ -49,7 +49,7 @@ class OneSumParty : public cluster::Party {
  private:
   // Leaves out 1 of each number.
   struct RoundingRing : cluster::Exchange {
-    Status add(cluster::Numbers, std::span<float>, std::span<float>, std::span<float> residue) override {
+    Status add(cluster::Numbers, cluster::Contribution&, std::span<float> residue) override {
       std::ranges::fill(residue, 1.0f);
       return {};
     }

@@ -130,16 +130,17 @@ class HeldParty : public cluster::Party {
   }
   const cluster::View& view() const override { return view_; }
   uint32_t rank() const override { return 0; }
-  Result<std::vector<cluster::RingNote>> sum(std::span<float> numbers, std::span<float> statistics,
-                                             cluster::RingNote own) override {
+  Result<std::vector<cluster::RingNote>> sum(cluster::Contribution& part) override {
+    part.wait();
+    const cluster::RingNote own = part.note();
     std::unique_lock lock(mutex_);
     ++begun_;
     changed_.notify_all();
     changed_.wait(lock, [this] { return released_ > 0; });
     --released_;
     if (fails_) return Status(Code::Lost, "worker/1 is gone");
-    for (float& v : numbers) v *= 2;
-    for (float& v : statistics) v *= 2;
+    for (float& v : part.numbers()) v *= 2;
+    for (float& v : part.statistics()) v *= 2;
     cluster::RingNote other = own;
     other.rank = 1;
     return std::vector{own, other};

@@ -68,9 +68,10 @@ class PairedParty : public cluster::Party {
   }
   const cluster::View& view() const override { return view_; }
   uint32_t rank() const override { return rank_; }
-  Result<std::vector<cluster::RingNote>> sum(std::span<float> numbers, std::span<float> statistics,
-                                             cluster::RingNote own) override {
-    if (!meeting_.sum(rank_, numbers, statistics)) {
+  Result<std::vector<cluster::RingNote>> sum(cluster::Contribution& part) override {
+    part.wait();
+    const cluster::RingNote own = part.note();
+    if (!meeting_.sum(rank_, part.numbers(), part.statistics())) {
       broken_ = true;
       return Status(Code::Lost, "worker/2 is gone");
     }
@@ -97,7 +98,7 @@ class PairedParty : public cluster::Party {
   cluster::View view_;
   std::atomic<bool> broken_ = false;
   struct CountingCodec : cluster::Codec {
-    Status exchange(cluster::Exchange&, std::span<float>, std::span<float>) override { return {}; }
+    Status add(cluster::Exchange&, cluster::Contribution&) override { return {}; }
     void swap() override {}
     void take(std::span<const std::vector<float>>, bool) override { ++drops; }
     int drops = 0;

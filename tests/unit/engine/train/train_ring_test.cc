@@ -53,6 +53,19 @@ TEST_F(RingTrainTest, GivesTheSameBitsAlsoAfterAResumption) {
   EXPECT_EQ(weights("a"), weights("b"));
 }
 
+// The sums have the same bits, whenever they begin.
+TEST_F(RingTrainTest, OverlapChangesNoBits) {
+  for (const bool overlap : {true, false}) {
+    Job j = ring_job(overlap ? "overlap" : "after", 3);
+    j.model = "lenet";
+    j.epochs = 1;
+    j.sync.overlap = overlap;
+    const Result<RunSummary> run = run_ring(j);
+    ASSERT_TRUE(run.ok()) << run.status().text();
+  }
+  EXPECT_EQ(weights("overlap"), weights("after"));
+}
+
 TEST_F(RingTrainTest, LocalStepsLearnAndGoOnBitIdentically) {
   auto with_steps = [&](const std::string& name) {
     Job j = ring_job(name, 2);
