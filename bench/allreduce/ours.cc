@@ -61,9 +61,7 @@ class PlainLink : public Link {
 };
 
 RingOptions ring_options(uint32_t rank, size_t size) {
-  return {.rank = rank,
-          .size = static_cast<uint32_t>(size),
-          .parameters = 100 * kMegabyte / sizeof(float)};
+  return {.rank = rank, .size = static_cast<uint32_t>(size), .parameters = 100 * kMegabyte / sizeof(float)};
 }
 
 // Connects to the members after this one, each of which reads its rank, and accepts those before it.

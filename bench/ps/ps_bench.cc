@@ -145,9 +145,10 @@ int run_servers(uint32_t servers, size_t megabytes) {
   }
   const double moved = 2.0 * static_cast<double>(steps - 3) * static_cast<double>(size * sizeof(float)),
                all = 2.0 * static_cast<double>(steps) * static_cast<double>(size * sizeof(float));
-  fmt::print(R"({{"servers": {}, "bytes_per_second": {:.0f}, "bytes_per_server_cpu_second": {:.0f}, "step_ms": {:.2f}}})"
-             "\n",
-             servers, moved / seconds, all / cpu, 1000 * seconds / static_cast<double>(steps - 3));
+  fmt::print(
+      R"({{"servers": {}, "bytes_per_second": {:.0f}, "bytes_per_server_cpu_second": {:.0f}, "step_ms": {:.2f}}})"
+      "\n",
+      servers, moved / seconds, all / cpu, 1000 * seconds / static_cast<double>(steps - 3));
   return 0;
 }
 
