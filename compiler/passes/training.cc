@@ -133,8 +133,6 @@ std::optional<ir::Json> training_json(Build& build, const ir::Resource& resource
   if (all_reduce && given.value("weights", "fp32") != "fp32")
     return wrong(fmt::format(
         "'weights' has no meaning in mode '{}', in which no weights travel: 'gradients' has", mode));
-  if (!all_reduce && given.value("gradients", "") == "int8")
-    return wrong("'gradients' = 'int8' needs mode 'allreduce', 'local_steps' or 'auto'");
   const int between = given.value("local_steps", mode == "local_steps" ? 16 : 1);  // exchanges
   const int delay = given.value("delay", mode == "local_steps" ? std::max(1, between / 4) : 0);
   if (local_steps && delay == 0 && given.value("optimizer", "") == "adamw" &&

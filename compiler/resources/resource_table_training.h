@@ -71,9 +71,8 @@ inline constexpr Property kTraining[] = {
      "on).",
      "sync.outer_momentum"},
     {"gradients", String, false, "", "fp32|bf16|fp16|int8|top_k|power_sgd", 0, 0,
-     "Format in which gradients or mean changes are sent. `int8` needs a mode without servers. `top_k` and "
-     "`power_sgd` send a small part of a gradient, in mode `allreduce` without `local_steps` "
-     "(docs/compression.md).",
+     "Format in which gradients or mean changes are sent. `top_k` and `power_sgd` send a small part of a "
+     "gradient, in mode `allreduce` without `local_steps` (docs/compression.md).",
      "sync.gradients"},
     {"density", Number, false, "", "", 1e-6, 1,
      "With `gradients` `top_k`: share of a tensor's numbers that a worker sends, from the fifth epoch on or "

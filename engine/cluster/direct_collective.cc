@@ -53,7 +53,8 @@ class DirectCollective : public LinkedCollective {
     for (size_t bucket = 0; bucket < buckets_; ++bucket) {
       if (Status added = add_up(bucket); !added.ok()) return added;
       for (const Neighbor& one : neighbors_)
-        if (Status sent = send(*one.session, bucket, kSumHop, own_piece(), own_note(bucket), out_); !sent.ok())
+        if (Status sent = send(*one.session, bucket, kSumHop, own_piece(), own_note(bucket), out_);
+            !sent.ok())
           return sent;
     }
     for (const Neighbor& one : neighbors_)

@@ -72,8 +72,7 @@ void LinkedParty::share(const std::string& duties) {
 
 Result<std::vector<RingNote>> LinkedParty::sum(Contribution& own) {
   Result<std::vector<RingNote>> notes =
-      is_frozen() ? Result<std::vector<RingNote>>(Status(Code::Lost, "the members change"))
-                  : ring_->sum(own);
+      is_frozen() ? Result<std::vector<RingNote>>(Status(Code::Lost, "the members change")) : ring_->sum(own);
   if (notes.ok()) {
     std::lock_guard lock(mutex_);
     attendance_.complete();

@@ -1,4 +1,5 @@
-// A member of a training without servers: contacts the chief, takes part in views, and links up with their members.
+// A member of a training without servers: contacts the chief, takes part in views, and links up with their
+// members.
 //
 // The chief decides the membership (members.h). Every other worker keeps a link to it for reports and
 // decisions. Worker 0 is the first chief; if a chief is lost, the next worker of its view takes over. Each

@@ -6,7 +6,7 @@
 #include <list>
 #include <thread>
 
-#include "engine/cluster/contribution.h"
+#include "engine/cluster/early_push.h"
 #include "engine/cluster/expect.h"
 #include "engine/cluster/hosting.h"
 #include "engine/cluster/lost.h"
@@ -18,35 +18,6 @@ namespace {
 constexpr size_t kChiefLimit = size_t{64}
                                << 30;  // it has proved to know the key; memory grows with what arrives
 constexpr Milliseconds kFarewell{2000};
-
-// The gradients of a push that arrived before it.
-struct Early {
-  std::vector<float> numbers;
-  uint64_t sequence = 0;
-  size_t buckets = 0;  // so far
-
-  Status take(const Message& message) {
-    Block block;
-    if (Status bad = decode(message, block); !bad.ok()) return bad;
-    if (block.exchange != sequence) sequence = block.exchange, buckets = 0;
-    const size_t all = buckets_of(numbers.size(), 1);
-    const Status corrupt(Code::Corrupt, "gradients that do not belong to this push");
-    if (buckets == all || block.bucket != buckets) return corrupt;
-    const std::span<float> bucket = bucket_of(std::span<float>(numbers), buckets, all);
-    if (block.numbers.size() != bytes_of(block.encoding, bucket.size())) return corrupt;
-    unpack_numbers(block.encoding, block.numbers.data(), bucket);
-    ++buckets;
-    return {};
-  }
-
-  // A push without gradients means these.
-  void complete(Push& push) const {
-    if (!push.gradients.empty() || push.sequence != sequence || buckets != buckets_of(numbers.size(), 1))
-      return;
-    push.encoding = Numbers::Fp32;
-    push.gradients = {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(float)};
-  }
-};
 
 class Server : public ParameterServer {
  public:
@@ -331,7 +302,7 @@ class Server : public ParameterServer {
     });
     Status ended = session->send(encode(welcome));
     Message message, reply;
-    Early early{.numbers = std::vector<float>(welcome.count)};
+    EarlyPush early{.numbers = std::vector<float>(welcome.count)};
     while (ended.ok()) {
       ended = session->receive(message, radl::Stop());
       if (ended.ok() && message.type == MessageType::Block)
@@ -348,7 +319,7 @@ class Server : public ParameterServer {
   }
 
   Status answer_worker(Session& session, Shard& shard, uint32_t index, uint64_t pass, const Message& message,
-                       const Early& early, Message& reply) {
+                       const EarlyPush& early, Message& reply) {
     if (message.type == MessageType::Leave) {
       Stop leave;
       if (Status bad = decode(message, leave); !bad.ok()) return bad;

@@ -111,12 +111,12 @@ class Shard {
   struct Member {
     uint64_t pass = 0, incarnation = 0;
     bool present = false, waiting = false, asked = false, assigned = false;
-    bool awaited = false;   // a worker of the lost primary that has not joined yet
-    bool resumed = false;   // it has joined, and may not know its assignment
-    bool holds = false;     // it owns the assignment, which is not in the weights
-    uint64_t clock = 0;     // steps in step with the others (stale)
-    uint64_t sequence = 0;  // of its last push in the weights
-    Assignment assignment;  // when assigned, or held
+    bool awaited = false;     // a worker of the lost primary that has not joined yet
+    bool resumed = false;     // it has joined, and may not know its assignment
+    bool holds = false;       // it owns the assignment, which is not in the weights
+    uint64_t clock = 0;       // steps in step with the others (stale)
+    uint64_t sequence = 0;    // of its last push in the weights
+    Assignment assignment;    // when assigned, or held
     std::vector<float> read;  // with compensation: the weights that it has
     MemberReport report;
   };

@@ -74,8 +74,8 @@ void check_delays(const Job& job, Problems& problems) {
                  "needs a single ps: several could leave different workers out of the same round");
   else if (sync.backup_workers > 0 && !job.cluster.empty() &&
            static_cast<size_t>(sync.backup_workers) >= job.cluster.worker.size())
-    problems.add("sync.backup_workers", fmt::format("must be below the number of workers, which is {}",
-                                                    job.cluster.worker.size()));
+    problems.add("sync.backup_workers",
+                 fmt::format("must be below the number of workers, which is {}", job.cluster.worker.size()));
   if (sync.compensation > 0 && sync.mode != SyncMode::Async && sync.mode != SyncMode::Stale)
     problems.add("sync.compensation", "needs mode \"async\" or \"stale\", in which gradients are delayed");
 }

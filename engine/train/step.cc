@@ -25,8 +25,8 @@ StepResult BatchStep::wait(const Batch& batch, uint64_t ticket, const GradientsR
   const auto count = static_cast<double>(layers.size());
   for (size_t i = layers.size(); i-- > 0;) {
     const double done = 1.0 / 3 + 2.0 / 3 * (count - static_cast<double>(i)) / count;
-    std::this_thread::sleep_until(begin +
-                                  std::chrono::duration_cast<std::chrono::steady_clock::duration>(done * step));
+    std::this_thread::sleep_until(
+        begin + std::chrono::duration_cast<std::chrono::steady_clock::duration>(done * step));
     if (ready) ready(layers[i].offset, layers[i].offset + layers[i].size);
   }
   return {};

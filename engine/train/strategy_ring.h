@@ -94,7 +94,7 @@ class RingStrategy : public Strategy {
   LinkMeasure own_, measured_;
   std::vector<double> step_seconds_;
   std::atomic<bool> exchange_failed_ = false;
-  std::optional<cluster::Contribution> own_part_;  // of the sum that runs
+  std::optional<cluster::Contribution> own_part_;            // of the sum that runs
   std::future<Result<std::vector<cluster::RingNote>>> sum_;  // last member: its thread uses those above
 };
 

@@ -108,8 +108,8 @@ class ServerWorker : public Strategy {
   Progress& progress_;
   const bool overlaps_, watches_;
   const std::vector<float> keep_;
-  std::vector<float> added_;      // by the batch to the statistics
-  std::vector<float> gradients_;  // of the batch, as they are sent
+  std::vector<float> added_;                   // by the batch to the statistics
+  std::vector<float> gradients_;               // of the batch, as they are sent
   std::optional<cluster::Contribution> part_;  // of gradients_, from the first ready() to finish()
   cluster::Assignment assignment_;
   double exchange_seconds_ = 0, step_seconds_ = 0;

@@ -319,8 +319,8 @@ TEST(Job, HalfPrecisionOnTheWireTrainsAsWell) {
 // What a push rounds away, the next ones bring: without that, the small gradient never reaches the server.
 TEST(Job, AnInt8PushFeedsItsErrorBack) {
   auto server = test::need(ParameterServer::start(server_options(0, Mode::Async, 1), {}));
-  auto chief =
-      test::need(ChiefClient::connect(client_options(0, 1), connector({server->address()}, {Role::Chief, 0})));
+  auto chief = test::need(
+      ChiefClient::connect(client_options(0, 1), connector({server->address()}, {Role::Chief, 0})));
   ASSERT_TRUE(chief->init(start(100), *split_layout(layout(), 1)).ok());
   ClientOptions co = client_options(0, 1);
   co.gradients = Numbers::Int8;
@@ -347,7 +347,8 @@ TEST(Job, APushThatBeginsEarlyHasTheSameEffect) {
       servers.push_back(test::need(ParameterServer::start(server_options(s, Mode::Async, 1), {})));
       addresses.push_back(servers.back()->address());
     }
-    auto chief = test::need(ChiefClient::connect(client_options(0, 3), connector(addresses, {Role::Chief, 0})));
+    auto chief =
+        test::need(ChiefClient::connect(client_options(0, 3), connector(addresses, {Role::Chief, 0})));
     ASSERT_TRUE(chief->init(start(100), *split_layout(layout(), 3)).ok());
     auto client =
         test::need(WorkerClient::connect(client_options(0, 3), connector(addresses, {Role::Worker, 0})));

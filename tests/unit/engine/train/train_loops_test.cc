@@ -295,8 +295,50 @@ TEST_F(WireTest, Int8GradientsRoundTheUpdates) {
   EXPECT_NE(rounded.end.weights, exact.end.weights);
   EXPECT_LT(distance(rounded.end.weights, exact.end.weights), 0.05);
   expect_same_bits(run(j, kRing2).end, rounded.end, "again");
-  j.sync.mode = SyncMode::Sync;
-  EXPECT_NE(check_job(j).text().find("sync.gradients"), std::string::npos);
+}
+
+TEST_F(WireTest, Int8PushesRoundTheUpdates) {
+  const Trained exact = run(small_job(), kSync);
+  Job j = small_job();
+  j.sync.gradients = Encoding::Int8;
+  const Trained rounded = run(j, kSync);
+  EXPECT_NE(rounded.end.weights, exact.end.weights);
+  EXPECT_LT(distance(rounded.end.weights, exact.end.weights), 0.05);
+  EXPECT_LT(bytes(rounded, "sent_bytes_per_step"), 0.4 * bytes(exact, "sent_bytes_per_step"));
+  expect_same_bits(run(j, kSync).end, rounded.end, "again");
+}
+
+TEST_F(WireTest, OverlapChangesNoBits) {
+  Job j = small_job();
+  const Trained early = run(j, kSync);
+  j.sync.overlap = false;
+  expect_same_bits(run(j, kSync).end, early.end, "sent after the backward pass");
+}
+
+// A third worker is named, so that one of them can be a backup.
+TEST_F(WireTest, OptionsOfServersAreRefusedWhereTheyHaveNoEffect) {
+  const auto problem = [&](const SyncSpec& sync, size_t servers) {
+    Job j = small_job();
+    j.cluster.ps.assign(servers, "127.0.0.1:1");
+    for (size_t i = 1; i < servers; ++i) j.cluster.ps[i] = "127.0.0.1:1" + std::to_string(i);
+    j.cluster.worker = {"127.0.0.1:2", "127.0.0.1:3", "127.0.0.1:4"};
+    j.task = {"ps", 0};
+    j.secrets = "key";
+    j.sync = sync;
+    return check_job(j).text();
+  };
+  const auto names = [](const std::string& text, const char* key) {
+    return text.find(key) != std::string::npos;
+  };
+  EXPECT_EQ(problem({.mode = SyncMode::Sync, .backup_workers = 2}, 1), "");
+  EXPECT_TRUE(names(problem({.mode = SyncMode::Sync, .backup_workers = 3}, 1), "sync.backup_workers"));
+  EXPECT_TRUE(names(problem({.mode = SyncMode::Sync, .backup_workers = 1}, 2), "sync.backup_workers"));
+  EXPECT_TRUE(names(problem({.mode = SyncMode::Async, .backup_workers = 1}, 1), "sync.backup_workers"));
+  EXPECT_EQ(problem({.mode = SyncMode::Stale, .compensation = 1}, 2), "");
+  EXPECT_TRUE(names(problem({.mode = SyncMode::Sync, .compensation = 1}, 1), "sync.compensation"));
+  for (const Encoding gradients : {Encoding::TopK, Encoding::PowerSgd})
+    EXPECT_TRUE(names(problem({.mode = SyncMode::Sync, .gradients = gradients}, 1), "sync.gradients"));
+  EXPECT_EQ(problem({.mode = SyncMode::Sync, .gradients = Encoding::Int8}, 1), "");
 }
 
 TEST_F(WireTest, WhatHasNoMeaningInAModeIsRefused) {
@@ -320,6 +362,10 @@ TEST_F(WireTest, ServersGetTheJobsOptions) {
   EXPECT_EQ(shard.expected_workers, 2u);
   EXPECT_EQ(shard.weights, cluster::Numbers::Fp16);
   EXPECT_EQ(shard.threads, 3);
+  j.sync = {.mode = SyncMode::Sync, .backup_workers = 1};
+  EXPECT_EQ(server_options(j, std::string(32, 'k')).shard.backups, 1u);
+  j.sync = {.mode = SyncMode::Async, .compensation = 0.5};
+  EXPECT_EQ(server_options(j, std::string(32, 'k')).shard.compensation, 0.5f);
   EXPECT_EQ(optimizer_config(j).threads, 3);
   j.threads = 0;
   EXPECT_EQ(server_options(j, std::string(32, 'k')).shard.threads, usable_cores());
