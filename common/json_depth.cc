@@ -4,18 +4,20 @@
 
 namespace radl {
 
-int json_depth(std::string_view text) {
-  int depth = 0, deepest = 0;
+JsonShape json_shape(std::string_view text) {
+  JsonShape shape;
+  int depth = 0;
   bool quoted = false;
   for (size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
     if (quoted && c == '\\') ++at;
     if (c == '"') quoted = !quoted;
     if (quoted) continue;
-    if (c == '[' || c == '{') deepest = std::max(deepest, ++depth);
+    if (c == '[' || c == '{') shape.depth = std::max(shape.depth, ++depth);
     if ((c == ']' || c == '}') && depth > 0) --depth;
+    shape.values += c == ',' || c == '[' || c == '{';
   }
-  return deepest;
+  return shape;
 }
 
 }  // namespace radl

@@ -1,11 +1,17 @@
-// Nesting depth of a JSON text. Check it before parsing, since copying and freeing parsed values recurses.
+// Size of a JSON text's tree. Check it before parsing: copying and freeing parsed values recurses, and each
+// value takes many times its bytes.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 namespace radl {
 
-// Maximum nesting of lists and objects. Any number if the text is not JSON.
-int json_depth(std::string_view text);
+struct JsonShape {
+  int depth = 0;      // maximum nesting of lists and objects
+  size_t values = 0;  // about how many values there are
+};
+// Any numbers if the text is not JSON.
+JsonShape json_shape(std::string_view text);
 
 }  // namespace radl

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "common/json_depth.h"
+
 namespace radl::json {
 namespace {
 
@@ -35,13 +37,9 @@ std::optional<double> number(const J& value) {
 }  // namespace
 
 Json parse_json(std::string_view text) {
-  bool too_deep = false;
-  auto limit = [&](int depth, Json::parse_event_t, Json&) {
-    too_deep |= depth > kDeepest;
-    return !too_deep;
-  };
-  Json parsed = Json::parse(text, limit, false);
-  return too_deep || parsed.is_discarded() ? Json() : parsed;
+  if (json_shape(text).depth > kDeepest) return {};
+  Json parsed = Json::parse(text, nullptr, false);
+  return parsed.is_discarded() ? Json() : parsed;
 }
 
 const Json& member(const Json& object, const std::string& name) {

@@ -26,7 +26,7 @@ void GivenInputs::read_file(const std::string& path, Diagnostics& diagnostics) {
   if (!content.ok()) return wrong(content.status().message());
   size_t start = content->find_first_not_of(" \t\r\n");
   if (start != content->npos && (*content)[start] == '{') {
-    if (json_depth(*content) > kMaxInputDepth)
+    if (json_shape(*content).depth > kMaxInputDepth)
       return wrong(fmt::format("this JSON is nested deeper than {}", kMaxInputDepth));
     ir::Json json = ir::Json::parse(*content, nullptr, false);
     if (!json.is_object()) return wrong("this is not a JSON object");

@@ -78,7 +78,7 @@ std::optional<Value> plain_from_json(const ir::Json& json) {
 }
 
 // Checked before parsing: values from outside must not be able to exhaust the stack.
-bool too_deep(std::string_view text) { return json_depth(text) > kMaxInputDepth; }
+bool too_deep(std::string_view text) { return json_shape(text).depth > kMaxInputDepth; }
 
 std::optional<Value> list_from_text(const TypeSpec& type, std::string_view text) {
   if (!text.empty() && text.front() == '[') {

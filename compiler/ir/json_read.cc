@@ -147,7 +147,7 @@ Result<Program> from_json(const Json& json) {
 }
 
 Result<Program> parse_program(std::string_view text) {
-  if (json_depth(text) > kMaxDepth) return invalid(fmt::format("IR: nested deeper than {}", kMaxDepth));
+  if (json_shape(text).depth > kMaxDepth) return invalid(fmt::format("IR: nested deeper than {}", kMaxDepth));
   Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (json.is_discarded()) return invalid("IR: this is not JSON (is the file complete?)");
   return from_json(json);

@@ -56,7 +56,7 @@ Result<SavedPlan> decode_plan_file(std::string_view bytes) {
     return Status(Code::Corrupt, "the plan file was cut short or changed: its checksum does not fit")
         .with_hint("make the plan again");
   }
-  if (json_depth(body) > kDeepest) return invalid("the plan file is nested deeper than any plan");
+  if (json_shape(body).depth > kDeepest) return invalid("the plan file is nested deeper than any plan");
   Json json = Json::parse(body, nullptr, false);
   if (!json.is_object() || !json.contains("plan") || !json.contains("program")) return not_a_plan();
   Result<Plan> plan = plan_from_json(json["plan"]);

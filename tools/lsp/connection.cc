@@ -37,7 +37,7 @@ bool is_id(const Json& id) { return id.is_string() || id.is_number_integer(); }
 }  // namespace
 
 Incoming parse_message(std::string_view body) {
-  if (json_depth(body) > kMaxDepth) return bad(kParseError, "nested too deeply");
+  if (json_shape(body).depth > kMaxDepth) return bad(kParseError, "nested too deeply");
   Json json = Json::parse(body, nullptr, /*allow_exceptions=*/false);
   if (json.is_discarded()) return bad(kParseError, "not JSON");
   if (!json.is_object()) return bad(kInvalidRequest, "a message must be an object");
