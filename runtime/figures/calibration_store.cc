@@ -254,6 +254,8 @@ Result<CalibrationStore> CalibrationStore::open(const std::string& path) {
   if (!database.ok()) return damaged(path, database.status().message());
   if (Status right = check_version(*database, path); !right.ok()) return right;
   if (Status made = bring_up_to_date(*database); !made.ok()) return damaged(path, made.message());
+  if (auto most = database->integer(fmt::format("PRAGMA max_page_count = {}", kMostPages)); !most.ok())
+    return damaged(path, most.status().message());
   return CalibrationStore(std::move(*database));
 }
 
@@ -290,9 +292,23 @@ Result<bool> CalibrationStore::add_run(const TrainingRun& run) {
   return *changed > 0;
 }
 
+Status CalibrationStore::drop_oldest() {
+  constexpr std::pair<const char*, const char*> kTables[] = {
+      {"profiles", "rowid"}, {"runs", "time"}, {"programs", "time"}, {"studies", "rowid"}};
+  for (const auto& [table, age] : kTables) {
+    auto statement = database_.prepare(fmt::format(
+        "DELETE FROM {0} WHERE rowid IN (SELECT rowid FROM {0} ORDER BY {1} DESC, rowid DESC LIMIT -1 "
+        "OFFSET ?)",
+        table, age));
+    if (!statement.ok()) return std::move(statement).status();
+    if (Status done = statement->bind(1, kMostRows).run(); !done.ok()) return done;
+  }
+  return {};
+}
+
 Status CalibrationStore::add(const TrainingRun& run) {
   auto added = add_run(run);
-  return added.ok() ? Status() : std::move(added).status();
+  return added.ok() ? drop_oldest() : std::move(added).status();
 }
 
 Result<bool> CalibrationStore::add_program(const ProgramRun& run) {
@@ -311,7 +327,7 @@ Result<bool> CalibrationStore::add_program(const ProgramRun& run) {
 
 Status CalibrationStore::add(const ProgramRun& run) {
   auto added = add_program(run);
-  return added.ok() ? Status() : std::move(added).status();
+  return added.ok() ? drop_oldest() : std::move(added).status();
 }
 
 Result<bool> CalibrationStore::add_study(const StudyRow& row) {
@@ -351,6 +367,7 @@ Result<size_t> CalibrationStore::add(const Calibration& calibration) {
     if (!is_new.ok()) return std::move(is_new).status();
     added += *is_new ? 1 : 0;
   }
+  if (Status kept = drop_oldest(); !kept.ok()) return kept;
   if (Status done = transaction.commit(); !done.ok()) return done;
   return added;
 }

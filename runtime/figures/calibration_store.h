@@ -29,6 +29,9 @@ Result<std::vector<foresight::ProgramRun>> load_program_runs(const std::string& 
 
 class CalibrationStore {
  public:
+  // The newest rows stay; the file has at most kMostPages of 4 KiB, so an import cannot fill the disk.
+  static constexpr long long kMostRows = 10000, kMostPages = 8192;
+
   // Makes the file and its folder, for the user alone. Corrupt: as above.
   static Result<CalibrationStore> open(const std::string& path);
 
@@ -47,6 +50,7 @@ class CalibrationStore {
   Result<bool> add_run(const foresight::TrainingRun& run);
   Result<bool> add_program(const foresight::ProgramRun& run);
   Result<long long> changes();
+  Status drop_oldest();  // above kMostRows of each kind
   Database database_;
 };
 

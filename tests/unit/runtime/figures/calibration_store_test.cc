@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -193,6 +194,20 @@ TEST_F(AStore, AStoreWithoutProgramsIsReadAndAddedTo) {
   run.work = "this";
   ASSERT_TRUE(store().add(run).ok());
   EXPECT_EQ(load_program_runs(path, "this", "")->size(), 1u);
+}
+
+TEST_F(AStore, KeepsTheNewestRunsUpToItsLimit) {
+  foresight::Calibration many;
+  foresight::TrainingRun run = some().runs.front();
+  for (long long i = 0; i < CalibrationStore::kMostRows + 5; ++i) {
+    run.time = double(i);
+    many.runs.push_back(run);
+  }
+  ASSERT_TRUE(store().add(many).ok());
+  auto loaded = load_calibration(path, {.work = {}, .newest_runs = 100000});
+  ASSERT_TRUE(loaded.ok()) << loaded.status().text();
+  ASSERT_EQ(loaded->runs.size(), size_t(CalibrationStore::kMostRows));
+  EXPECT_EQ(std::ranges::min(loaded->runs, {}, &foresight::TrainingRun::time).time, 5);
 }
 
 TEST_F(AStore, Forgets) {
