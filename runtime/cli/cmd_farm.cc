@@ -33,14 +33,16 @@ struct Options {
 };
 
 // The farm of this name, or all if it is empty. NotFound: there is none.
-Result<std::vector<driver::KnownFarm>> farms_called(const Nodes& nodes, const std::string& name) {
+Result<driver::FarmList> farms_called(const Nodes& nodes, const std::string& name) {
   if (name.empty()) {
     auto all = driver::farms_of(nodes.work_directory);
-    if (!all.ok() || !all->empty()) return all;
+    if (!all.farms.empty()) return all;
   }
   auto one = one_farm(nodes, name);
   if (!one) return std::move(one).status();
-  return std::vector<driver::KnownFarm>{std::move(*one)};
+  driver::FarmList list;
+  list.farms.push_back(std::move(*one));
+  return list;
 }
 
 // When it ends and what it costs until then, or why it is paused.
@@ -90,7 +92,7 @@ int run_status(const Session& session, Options& options) {
     if (!all) return report(session, all.status());
     Json json = Json::array();
     bool over = true;
-    for (const driver::KnownFarm& known : *all) {
+    for (const driver::KnownFarm& known : all->farms) {
       Json status = driver::farm_status(known, nodes->state, farm::wall_seconds());
       if (options.json)
         json.push_back(std::move(status));
@@ -100,7 +102,9 @@ int run_status(const Session& session, Options& options) {
     }
     if (options.json) std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
     std::fflush(stdout);
-    if (!options.watch || over || !stop.sleep(kBetweenLooks)) return kDone;
+    int unreadable = kDone;
+    for (const auto& [job, why] : all->unreadable) unreadable = report(session, why);
+    if (!options.watch || over || !stop.sleep(kBetweenLooks)) return unreadable;
   }
 }
 

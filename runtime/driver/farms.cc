@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "common/guarded.h"
 #include "common/json_values.h"
 #include "runtime/farm/journal.h"
 #include "runtime/farm/plot.h"
@@ -107,36 +108,41 @@ std::string KnownFarm::name() const {
 
 Result<KnownFarm> read_farm(const std::string& folder) {
   KnownFarm known{std::filesystem::path(folder).filename(), folder, farm::Farm()};
-  Status read = farm::read_journal(folder + farm::kJournalFile,
-                                   [&](const Event& event) { return known.farm.apply(event); });
+  Status read = guarded([&] {
+    return farm::read_journal(folder + farm::kJournalFile,
+                              [&](const Event& event) { return known.farm.apply(event); });
+  });
   return read.ok() ? Result<KnownFarm>(std::move(known)) : std::move(read);
 }
 
-Result<std::vector<KnownFarm>> farms_of(const std::string& work_directory) {
-  std::vector<KnownFarm> all;
+FarmList farms_of(const std::string& work_directory) {
+  FarmList all;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(farm::farms_folder(work_directory), error)) {
     auto known = read_farm(entry.path());
-    if (known.status().code() == Code::NotFound) continue;
-    if (!known) return std::move(known).status();
-    all.push_back(std::move(*known));
+    if (known.ok())
+      all.farms.push_back(std::move(*known));
+    else if (known.status().code() != Code::NotFound)
+      all.unreadable.push_back({entry.path().filename(), std::move(known).status()});
   }
-  std::ranges::sort(all, {}, &KnownFarm::job);
+  std::ranges::sort(all.farms, {}, &KnownFarm::job);
+  std::ranges::sort(all.unreadable, {}, &FarmList::Unreadable::job);
   return all;
 }
 
 Result<KnownFarm> find_farm(const std::string& work_directory, const std::string& infrastructure,
                             const std::string& name) {
-  auto all = farms_of(work_directory);
-  if (!all) return std::move(all).status();
+  auto [all, unreadable] = farms_of(work_directory);
   if (!name.empty())
-    std::erase_if(*all, [&](const KnownFarm& one) { return one.name() != name && one.job != name; });
-  if (all->empty())
+    std::erase_if(all, [&](const KnownFarm& one) { return one.name() != name && one.job != name; });
+  // The name of a farm is in its journal, so one that cannot be read may be the requested one.
+  if (all.empty() && !unreadable.empty()) return std::move(unreadable.front().why);
+  if (all.empty())
     return not_found(name.empty() ? infrastructure + " has no farms"
                                   : "no farm '" + name + "' in " + infrastructure);
-  if (all->size() == 1) return std::move(all->front());
+  if (all.size() == 1) return std::move(all.front());
   std::string names;
-  for (const KnownFarm& each : *all) names += (names.empty() ? "" : ", ") + each.job;
+  for (const KnownFarm& each : all) names += (names.empty() ? "" : ", ") + each.job;
   return invalid("several farms: " + names).with_hint("name one with --farm");
 }
 

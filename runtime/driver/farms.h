@@ -19,10 +19,19 @@ struct KnownFarm {
 
 // The farm in a folder. NotFound: it has no journal. Corrupt.
 Result<KnownFarm> read_farm(const std::string& folder);
-// All farms of an infrastructure (work_directory_of()), by job; may be empty. Corrupt.
-Result<std::vector<KnownFarm>> farms_of(const std::string& work_directory);
+// The farms of an infrastructure, by job. A farm whose journal cannot be read does not hide the others.
+struct FarmList {
+  struct Unreadable {
+    std::string job;
+    Status why;
+  };
+  std::vector<KnownFarm> farms;
+  std::vector<Unreadable> unreadable;
+};
+// Those of work_directory_of(); may be empty.
+FarmList farms_of(const std::string& work_directory);
 // The farm with this name or job, or the only one if `name` is empty. `infrastructure`: for messages.
-// NotFound. Invalid: there are several.
+// NotFound. Invalid: there are several. Corrupt: it may be one that cannot be read.
 Result<KnownFarm> find_farm(const std::string& work_directory, const std::string& infrastructure,
                             const std::string& name);
 

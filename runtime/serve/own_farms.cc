@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "common/guarded.h"
 #include "common/json_values.h"
 #include "runtime/base/world.h"
 #include "runtime/driver/farms.h"
@@ -109,18 +110,22 @@ Answer OwnApi::with_farm(OwnCall& call, const FarmAnswer& answer) {
 
 Answer OwnApi::list_farms(OwnCall& call) {
   const std::string only = call.parameter("infrastructure");
-  Json farms = Json::array();
+  Json farms = Json::array(), unreadable = Json::array();
   for (const auto& one : all(call)) {
     if (!only.empty() && one->id() != only) continue;
-    auto known = driver::farms_of(one->work_directory());
-    if (!known.ok()) return error_answer(known.status());
-    if (known->empty()) continue;  // its state, which may be in a bucket, is not needed
-    auto state = one->snapshot();
-    if (!state.ok()) continue;  // the list of infrastructures says what is wrong with it
-    for (const driver::KnownFarm& farm : *known)
-      farms.push_back(farm_row(*one, farm, *state, wall_seconds()));
+    const auto [known, broken] = driver::farms_of(one->work_directory());
+    for (const auto& [job, why] : broken) unreadable.push_back(unreadable_row(*one, why, {{"job", job}}));
+    if (known.empty()) continue;  // its state, which may be in a bucket, is not needed
+    const Status read = guarded([&]() -> Status {
+      auto state = one->snapshot();
+      if (!state.ok()) return state.status();
+      for (const driver::KnownFarm& farm : known)
+        farms.push_back(farm_row(*one, farm, *state, wall_seconds()));
+      return {};
+    });
+    if (!read.ok()) unreadable.push_back(unreadable_row(*one, read));
   }
-  return json_answer({{"farms", std::move(farms)}});
+  return json_answer({{"farms", std::move(farms)}, {"unreadable", std::move(unreadable)}});
 }
 
 Answer OwnApi::get_farm(OwnCall& call) {

@@ -14,7 +14,7 @@ use 'std/farm/tasks' as work (
 
 class Farms(ApiCase):
     def test_a_search_from_its_trials_to_its_best_model(self):
-        self.assertEqual(self.get("/farms"), {"farms": []})
+        self.assertEqual(self.get("/farms"), {"farms": [], "unreadable": []})
         one = self.create("search")
         self.upload(one, "trial.sh", TRIAL)
         self.run_plan(infrastructure=one, program=SEARCH)
@@ -52,6 +52,22 @@ class Farms(ApiCase):
         self.assertEqual(self.ask("GET", f"/infrastructures/{one}/farms/other")[0], 404)
         self.assertEqual(self.ask("POST", farm + "/tasks", {"trials": 2})[1], {"added": "2 trials"})
         self.assertEqual(self.get(farm)["trials"], 8)
+
+    def test_a_damaged_farm_is_named_and_hides_no_other(self):
+        fine, broken = self.create("fine"), self.create("broken")
+        for one in (fine, broken):
+            self.upload(one, "trial.sh", TRIAL)
+            self.run_plan(infrastructure=one, program=SEARCH.replace("trials = 6", "trials = 2"))
+        (journal,) = self.found(f"{broken}/state/*/work/farms/*/journal.jsonl")
+        kept = journal.read_bytes()
+        for damage in (b"nonsense\n", b'{"event": 7}\n', b'{"event": "task_added", "task": []}\n', b"[" * 100000 + b"\n"):
+            journal.write_bytes(damage + kept)
+            listed = self.get("/farms")
+            self.assertEqual([row["infrastructure"] for row in listed["farms"] if row["infrastructure"] == fine], [fine], damage[:40])
+            if damage.startswith(b"nonsense"):
+                self.assertEqual([(u["infrastructure"], u["job"]) for u in listed["unreadable"]], [(broken, journal.parent.name)])
+        journal.write_bytes(kept)
+        self.assertEqual(self.get("/farms")["unreadable"], [])
 
     def test_tasks_are_added_cancelled_and_retried(self):
         one = self.create("work")
