@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "common/digest.h"
 #include "common/text.h"
 #include "engine/cli/cmd_data.h"
 #include "engine/data/examine.h"
@@ -21,12 +22,37 @@ std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::erro
 
 int threads() { return std::max(1, int(std::thread::hardware_concurrency())); }
 
+// A BMP file of 24 bits a pixel: the simplest format that every browser shows. Rows go from the bottom up,
+// and each has a multiple of four bytes (learn.microsoft.com/windows/win32/gdi/bitmap-storage).
+std::string bmp_of(const InputShape& shape, const std::vector<uint8_t>& pixels) {
+  const auto width = uint32_t(shape.width), height = uint32_t(shape.height),
+             channels = uint32_t(shape.channels);
+  const uint32_t row = (3 * width + 3) / 4 * 4, header = 54;
+  std::string out(header + size_t(row) * height, '\0');
+  const auto put = [&](size_t at, uint32_t value, int bytes) {
+    for (int i = 0; i < bytes; ++i) out[at + size_t(i)] = char(value >> (8 * i) & 0xff);
+  };
+  out[0] = 'B', out[1] = 'M';
+  put(2, uint32_t(out.size()), 4), put(10, header, 4), put(14, 40, 4);
+  put(18, width, 4), put(22, height, 4), put(26, 1, 2), put(28, 24, 2);
+  for (uint32_t y = 0; y < height; ++y)
+    for (uint32_t x = 0; x < width; ++x)
+      for (uint32_t c = 0; c < 3; ++c)  // blue, green, red
+        out[header + size_t(row) * (height - 1 - y) + 3 * x + c] =
+            char(pixels[(size_t(y) * width + x) * channels + (channels >= 3 ? 2 - c : 0)]);
+  return out;
+}
+
 Json look_json(const data::Examination& e) {
   Json problems = Json::array();
   for (size_t i = 0; i < std::min(e.corrupt.size(), kNamed); ++i)
     problems.push_back({{"file", e.corrupt[i].name}, {"why", e.corrupt[i].why}});
+  Json samples = Json::array();
+  for (const auto& sample : e.samples)
+    samples.push_back({{"class", sample.class_name}, {"bmp", base64_encode(bmp_of(e.shape, sample.pixels))}});
   return {{"format", e.format},
           {"note", e.note},
+          {"samples", std::move(samples)},
           {"shape", {e.shape.height, e.shape.width, e.shape.channels}},
           {"train", e.train},
           {"test", e.test},
@@ -133,6 +159,8 @@ void add_look(CLI::App* data, const Chosen& chosen, Context& context) {
   look->add_option("--decode", f->options.decode,
                    "decode at most this many images, spread over the dataset; 0: all")
       ->capture_default_str();
+  look->add_option("--samples", f->options.samples, "with --json: images to show as BMP")
+      ->check(CLI::Range(0, 100));
   look->add_option("--shape", f->shape, "scale images to HEIGHTxWIDTHxCHANNELS");
   look->add_option("--validation", f->options.open.validation, "use this many images as the test part");
   look->add_flag("--json", f->json, "one line of JSON");

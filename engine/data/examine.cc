@@ -88,6 +88,17 @@ class Decoding {
   std::vector<Found> found_;
 };
 
+void take_samples(const Both& both, size_t count, Examination& out) {
+  count = std::min(count, both.size());
+  for (size_t k = 0; k < count; ++k) {
+    const size_t number = (2 * k + 1) * both.size() / (2 * count);
+    const Dataset& part = both.part(number);
+    Examination::Sample sample{out.classes[size_t(part.label(both.index(number)))],
+                               std::vector<uint8_t>(pixel_count(out.shape))};
+    if (part.read(both.index(number), sample.pixels).ok()) out.samples.push_back(std::move(sample));
+  }
+}
+
 // Files beside the images that are not read: the user may expect otherwise.
 Status count_others(const std::string& place, const std::string& format, Examination& out) {
   if (format != "folder" && format != "csv") return {};
@@ -126,6 +137,7 @@ Result<Examination> examine(const ExamineOptions& options) {
   std::error_code error;
   const std::string root = fs::is_directory(*place, error) ? *place : fs::path(*place).parent_path().string();
   if (Status decoded = Decoding(options, both, root).run(out); !decoded.ok()) return decoded;
+  take_samples(both, options.samples, out);
   if (Status counted = count_others(*place, out.format, out); !counted.ok()) return counted;
   return out;
 }

@@ -15,7 +15,8 @@ namespace radl::engine::data {
 
 struct ExamineOptions {
   OpenOptions open;
-  size_t decode = 0;  // limit on decoded images, spread evenly over the dataset; 0: all
+  size_t decode = 0;   // limit on decoded images, spread evenly over the dataset; 0: all
+  size_t samples = 0;  // images to return, spread evenly
   int threads = 1;
   std::function<void(size_t done, size_t all)> progress;  // may be called from any thread
   Stop stop;
@@ -33,7 +34,12 @@ struct Examination {
   struct Problem {
     std::string name, why;  // path below the dataset's folder
   };
-  std::vector<Problem> corrupt;               // corrupt ones of the decoded images, in the dataset's order
+  std::vector<Problem> corrupt;  // corrupt ones of the decoded images, in the dataset's order
+  struct Sample {
+    std::string class_name;
+    std::vector<uint8_t> pixels;  // of `shape`, as Dataset::read() writes them
+  };
+  std::vector<Sample> samples;                // without corrupt images
   std::map<std::string, size_t> other_files;  // files that no reader handles, by extension
 };
 
