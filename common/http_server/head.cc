@@ -37,10 +37,11 @@ std::optional<uint64_t> RequestHead::length() const {
 
 Result<std::vector<std::string>> RequestHead::segments() const {
   std::vector<std::string> parts;
-  if (path == "/") return parts;
-  for (size_t at = 1; at <= path.size();) {
-    const size_t end = std::min(path.find('/', at), path.size());
-    auto part = http::percent_decode(std::string_view(path).substr(at, end - at));
+  std::string_view whole = path;
+  if (whole.ends_with('/')) whole.remove_suffix(1);
+  for (size_t at = 1; at <= whole.size();) {
+    const size_t end = std::min(whole.find('/', at), whole.size());
+    auto part = http::percent_decode(whole.substr(at, end - at));
     if (!part.ok()) return part.status();
     if (part->empty() || *part == "." || *part == "..")
       return bad("the path has an empty part, \".\" or \"..\"");
@@ -49,7 +50,6 @@ Result<std::vector<std::string>> RequestHead::segments() const {
     parts.push_back(std::move(*part));
     at = end + 1;
   }
-  if (path.ends_with('/')) return bad("the path ends with a slash");
   return parts;
 }
 

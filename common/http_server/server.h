@@ -41,6 +41,8 @@ class Exchange {
   // the body is dropped.
   virtual std::optional<Answer> receive(std::string_view part) = 0;
   virtual Answer finish() = 0;
+  // False if its body goes to a disk as it arrives.
+  virtual bool keeps_body() const { return true; }
 };
 
 class Handler {
