@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <set>
 
+#include "common/files.h"
 #include "common/modules/lock_file.h"
 #include "common/own_folders.h"
 #include "compiler/diag/diagnostic.h"
@@ -75,6 +76,11 @@ void add_package(const fs::path& file, Named& named) {
   if (end != text.npos) named.folders.push_back({text.substr(0, end), {}});
 }
 
+Status not_on_a_service(const std::string& path) {
+  return Status(Code::Invalid, path + " is named by an absolute path, which a service does not have")
+      .with_hint("name files relative to the program");
+}
+
 Status add_sources(const Project& project, Named& named, ServiceProject& into) {
   const std::string installed = standard_library_folder(project.compile_with.environment);
   const fs::path library = installed.empty() ? fs::path() : absolute(installed);
@@ -82,10 +88,7 @@ Status add_sources(const Project& project, Named& named, ServiceProject& into) {
   for (const ir::Source& source : project.compiled.program.sources) {
     const fs::path path = absolute(source.path);
     if (!library.empty() && path.string().starts_with(library.string() + "/")) continue;
-    if (relative && fs::path(source.path).is_absolute())
-      return Status(Code::Invalid,
-                    source.path + " is named by an absolute path, which a service does not have")
-          .with_hint("name files relative to the program");
+    if (relative && fs::path(source.path).is_absolute()) return not_on_a_service(source.path);
     named.files.insert(path);
     into.sources[source.path] = source.sha256;
     add_package(path, named);
@@ -141,6 +144,82 @@ Json inputs_of(const Project& project) {
   return inputs;
 }
 
+Named named_by(const ir::Program& program) {
+  Named named;
+  for (const ir::Step& step : program.steps) {
+    for (const ir::Resource& resource : step.resources) add_places(resource.properties, named);
+    add_places(step.training, named);
+    add_places(step.program, named);
+    for (const auto& [job, result] : {std::pair(&step.training, "result"), {&step.program, "results"}})
+      if (const auto place = job->find(result); place != job->end() && place->is_string())
+        add_place(place->get<std::string>(), Json::object(), named);
+  }
+  return named;
+}
+
+// A second name of a folder, as long as this.
+class Alias {
+ public:
+  explicit Alias(const fs::path& folder) {
+    std::string pattern = (fs::temp_directory_path() / "radlc-project-XXXXXX").string();
+    std::error_code error;
+    if (mkdtemp(pattern.data()) == nullptr) return;
+    holder_ = pattern;
+    fs::create_directory_symlink(folder, holder_ / "project", error);
+  }
+  ~Alias() {
+    std::error_code ignored;
+    if (!holder_.empty()) fs::remove(path(), ignored), fs::remove(holder_, ignored);
+  }
+  Alias(const Alias&) = delete;
+  Alias& operator=(const Alias&) = delete;
+  fs::path path() const { return holder_ / "project"; }
+
+ private:
+  fs::path holder_;
+};
+
+bool may_name_absolutely(const Project& project, const Json& inputs) {
+  const auto has_one = [](const std::string& text) {
+    for (const char* begin : {"'/", "\"/", "'~/", "\"~/"})
+      if (text.find(begin) != text.npos) return true;
+    return false;
+  };
+  if (has_one(inputs.dump())) return true;
+  const std::string library = standard_library_folder(project.compile_with.environment);
+  return std::ranges::any_of(project.compiled.program.sources, [&](const ir::Source& source) {
+    if (!library.empty() && absolute(source.path).string().starts_with(absolute(library).string() + "/"))
+      return false;
+    auto text = read_file(source.path);
+    return text.ok() && has_one(*text);
+  });
+}
+
+// Compiled under another name, as on the service, a program names its own files there. What it still names
+// elsewhere, it names by an absolute path.
+Status check_names(const Session& session, const Project& project, const fs::path& top,
+                   const ServiceProject& made) {
+  if (!may_name_absolutely(project, made.inputs)) return {};
+  const Alias alias(top);
+  ProjectOptions options;
+  for (const std::string& file : made.files) options.files.push_back(alias.path() / file);
+  for (const std::string& folder : made.module_path) options.module_path.push_back(alias.path() / folder);
+  for (const auto& [name, value] : made.inputs.items())
+    options.inputs.push_back(name + "=" + (value.is_string() ? value.get<std::string>() : value.dump()));
+  Project moved;
+  if (!driver::load_project(session.host, options, {}, moved).ok()) return {};  // the service says why
+  const Named named = named_by(moved.compiled.program);
+  const auto check = [&](const fs::path& path) {
+    const std::string inside = path.lexically_relative(alias.path()).string();
+    return inside.starts_with("..") ? not_on_a_service(path) : Status();
+  };
+  for (const fs::path& file : named.files)
+    if (Status fine = check(file); !fine.ok()) return fine;
+  for (const Folder& folder : named.folders)
+    if (Status fine = check(folder.path); !fine.ok()) return fine;
+  return {};
+}
+
 }  // namespace
 
 Status same_sources(const ServiceProject& project, const Json& plan) {
@@ -186,6 +265,7 @@ Result<ServiceProject> project_for_service(const Session& session, const Project
   for (const Folder& folder : named.folders)
     if (Status added = add_folder(folder, top, made); !added.ok()) return added;
   made.inputs = inputs_of(project);
+  if (Status fine = check_names(session, project, top, made); !fine.ok()) return fine;
   return made;
 }
 

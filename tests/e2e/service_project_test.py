@@ -106,6 +106,26 @@ class ServiceProjectTest(ServiceCliCase):
         self.on_service("plan", *map(str, (f.relative_to(self.folder) for f in self.files)), *self.inputs, code=1)
         self.assertIn("absolute path", self.err)
 
+    def test_a_property_that_names_a_file_by_an_absolute_path_is_refused(self):
+        """The service would read a file of its own there, or find none."""
+        outside, inside = self.write("outside.txt", "of the laptop"), self.write("project/data/inside.txt", "of the laptop")
+        template = """radl 2
+input place (type = string, default = './data/inside.txt')
+network lan (outbound = 'no')
+system worker (cpu.count >= 1, net_interface.0.connection = 'lan')
+configure told ( file '/tmp/told-by-a-laptop' ( source = PLACE ) )
+deploy worker 1
+contextualize (system worker configure told step 1)
+"""
+        for place, more in ((f"'{outside}'", ()), (f"'{inside}'", ()), ("input.place", ("--input", f"place={inside}"))):
+            self.file.write_text(template.replace("PLACE", place))
+            self.on_service("plan", self.file, *more, code=1)
+            self.assertRegex(self.err, r"(inside|outside)\.txt is named by an absolute path", place)
+            self.assertEqual(self.get("/infrastructures")["infrastructures"], [])
+        self.file.write_text(template.replace("PLACE", "input.place"))
+        self.on_service("plan", self.file)
+        self.assertNotIn("absolute", self.err)
+
     def test_a_run_is_cancelled_by_its_id(self):
         self.file.write_text(WORKERS.replace("echo it", "until [ -e ~/release ]; do sleep 0.05; done; echo it"))
         self.on_service("apply", *self.files, *self.inputs, "--auto-approve", "--detach")
