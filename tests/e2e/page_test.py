@@ -332,13 +332,72 @@ class Page(PageCase):
     def test_radlc_accepts_each_program_that_it_writes(self):
         choices = [{}, {"servers": 1, "workers": 2}, {"data": "cifar10-subset"}, {"data": "place", "place": "s3://bucket/images"},
                    {"cloud": "ec2", "type": "m5.xlarge", "spot": True, "zone": "eu-west-1a"}, {"cloud": "gce", "type": "n2-standard-4", "servers": 1},
+                   {"source": "script", "code": "archive", "archive": "code.zip", "main": "top/train.py", "cloud": "azure", "type": "Standard_D4s_v5"},
+                   {"source": "script", "code": "git", "git": "https://example.org/a/b.git", "commit": "0" * 40, "main": "-m b.train",
+                    "weights": "https://example.org/a/model.safetensors", "sha": "0" * 64},
                    {"source": "script", "script": "train.py", "args": "--word it's --epochs 3", "requirements": "lock.txt", "python": "/usr/bin/python3"}]
         written = self.window.js(f"import('/ui/static/program.js').then((p) => {json.dumps(choices)}.map((c) => [p.missing({{...p.FRESH, ...c}}), p.write({{...p.FRESH, ...c}})]))")
         self.write("files/train.py", "print(1)\n")
         self.write("files/lock.txt", "")
+        self.write("files/weights.sha256", "0" * 64 + "  model.safetensors\n")
+        shutil.make_archive(str(self.folder / "files/code"), "zip", self.folder, "files/train.py")
         for choice, (missing, program) in zip(choices, written, strict=True):
             self.assertEqual(missing, "", choice)
             self.radlc("check", self.write("program.radl", program))
+
+    def test_webhooks_are_added_shown_and_deleted(self):
+        w = self.window
+        self.go("webhooks")
+        w.wait("document.querySelector('#add-webhook')")
+        w.fill("input[name=url]", "http://127.0.0.1:9/hook")
+        w.click("input[name='run.queued']")
+        w.click("#add-webhook")
+        secret = w.wait("document.querySelector('#secret code') && document.querySelector('#secret code').innerText")
+        self.assertTrue(secret.startswith("whsec_"))
+        (hook,) = self.get("/webhooks")["webhooks"]
+        self.assertEqual((hook["url"], hook["events"]), ("http://127.0.0.1:9/hook", ["run.queued", "run.finished"]))
+        w.wait("document.querySelector('#webhooks').innerText.includes('127.0.0.1:9/hook')")
+        self.assertNotIn(secret, w.js("document.querySelector('#webhooks').innerText"))
+        self.run_plan(infrastructure=self.create(), program="radl 2\noutput a (value = 1)\n")
+        w.wait("document.querySelector('#webhooks details')")
+        w.click("#webhooks summary")
+        w.wait("document.querySelector('#webhooks details').innerText.includes('attempt 1')")
+        w.js(axe_core())
+        self.assertEqual(w.js("axe.run().then((r) => r.violations.filter((v) => ['serious', 'critical'].includes(v.impact)).map((v) => v.id))"), [])
+        w.size(360, 740)
+        self.assertLessEqual(w.js("document.documentElement.scrollWidth"), 360)
+        w.click("#webhooks button.danger")
+        w.click("#confirm-delete")
+        w.wait("!document.querySelector('#webhooks')")
+        self.assertEqual(self.get("/webhooks")["webhooks"], [])
+        self.assertEqual(w.problems, [])
+
+    def test_images_are_looked_at_and_the_file_is_edited(self):
+        w = self.window
+        for name in ("cat", "dog"):
+            (self.folder / "images" / name).mkdir(parents=True)
+            for number in range(4):
+                (self.folder / "images" / name / f"{number}.png").write_bytes(test_image(number)[1])
+        archive = shutil.make_archive(str(self.folder / "pictures"), "zip", self.folder / "images")
+        self.go("train/2")
+        w.click("input[value=upload]")
+        w.choose_file("input[name=archive]", archive)
+        w.click("#look-now")
+        w.wait("document.querySelectorAll('#look img').length === 8")
+        text = w.js("document.querySelector('#look').innerText")
+        self.assertIn("None of 8 is corrupt", text)
+        self.assertEqual(w.js("[...document.querySelectorAll('#look img')].every((i) => i.complete && i.naturalWidth > 0)"), True)
+        self.assertEqual(w.js("[...new Set([...document.querySelectorAll('#look figcaption')].map((f) => f.innerText))].join()"), "cat,dog")
+        w.click("#edit")
+        w.fill("textarea[name=own]", "radl 2\noutput told (value = 'my own')\n")
+        self.go("train/4")
+        w.wait("document.querySelector('#start')")
+        w.click("#start")
+        w.click("#confirm")
+        run = w.wait("location.pathname.startsWith('/ui/runs/') && location.pathname.split('/')[3]")
+        self.assertEqual(self.end_of(run)["state"], "done")
+        self.assertIn("my own", self.ask("GET", f"/infrastructures/{run.split('-')[0]}/program")[1].decode())
+        self.assertEqual(w.problems, [])
 
     def two_of_each(self):
         """A run of a training, and the address of a farm."""

@@ -6,6 +6,7 @@ import {Run, Runs} from './run.js';
 import {Infrastructure, Infrastructures} from './infra.js';
 import {Farm, Farms} from './farm.js';
 import {Compare} from './compare.js';
+import {Webhooks} from './webhooks.js';
 import {Costs, Jobs, Measurements, Rehearse} from './tools.js';
 
 const PARTS = [
@@ -27,6 +28,7 @@ function screen([first, ...rest]) {
     case 'jobs': return html`<${Jobs}/>`;
     case 'measurements': return html`<${Measurements}/>`;
     case 'costs': return html`<${Costs}/>`;
+    case 'webhooks': return html`<${Webhooks}/>`;
     default: return html`<${Train} path=${rest}/>`;
   }
 }
@@ -61,7 +63,7 @@ function App() {
     addEventListener('click', click);
     return () => { removeEventListener('popstate', moved); removeEventListener('click', click); };
   }, []);
-  const first = {compare: 'runs', jobs: 'runs', measurements: 'train'}[path[0]] || path[0] || 'train';
+  const first = {compare: 'runs', jobs: 'runs', webhooks: 'runs', measurements: 'train'}[path[0]] || path[0] || 'train';
   useEffect(() => { document.title = `${(PARTS.find((p) => p[0] === first) || PARTS[0])[1]} – radlc`; }, [first]);
   return html`<a class="skip" href="#main">Skip to the content</a><div class="shell"><header class="side"><div class="brand">radlc</div>
     <nav aria-label="Parts">${PARTS.map(([p, name, icon]) => html`<a href=${link(p)} aria-current=${p === first ? 'page' : null}><svg viewBox="0 0 24 24" aria-hidden="true"><path d=${icon}/></svg>${name}</a>`)}</nav>

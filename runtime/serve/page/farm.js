@@ -1,5 +1,5 @@
 // Farms: the list, and one with its tasks, curves, packing and cost.
-import {api, bytes, Dialog, dur, Empty, enc, Err, Head, hour, html, keep, kept, link, Loading, many, money, num, Rail, Stat, State, useChosen, useEffect, useGet, useState} from './lib.js';
+import {api, bytes, Dialog, dur, Empty, enc, Err, Head, hour, html, keep, kept, link, Loading, many, money, num, Rail, Stat, State, Unreadable, useChosen, useEffect, useGet, useState} from './lib.js';
 import {Curves, Packing, Parallel, short} from './plots.js';
 
 const sum = (counts, ...states) => states.reduce((n, s) => n + (counts[s] || 0), 0);
@@ -13,7 +13,7 @@ const pathOf = (id, name) => `/infrastructures/${enc(id)}/farms/${enc(name)}`;
 export function Farms() {
   const {value, error} = useGet('/farms', 3000), farms = value && value.farms;
   return html`<${Head} title="Farms" sub="Many tasks on a pool of nodes: searches, inference and tasks of your own."/>
-  ${error && html`<${Err} error=${error}/>`}
+  ${error && html`<${Err} error=${error}/>`}<${Unreadable} list=${value && value.unreadable}/>
   ${!farms ? !error && html`<${Loading} what="Reading farms…"/>` : farms.length === 0
     ? html`<${Empty} title="No farms" action=${html`<a class="btn primary" href=${link('infrastructures', 'new')}>From a file</a>`}>A program with std/farm/search, std/farm/inference or std/farm/tasks runs as a farm.<//>`
     : html`<section class="card"><div class="tw"><table class="stack"><thead><tr><th scope="col">Farm</th><th scope="col">State</th><th scope="col" class="r">Ended</th><th scope="col" class="r">Failed</th><th scope="col">Best</th><th scope="col">Time left</th><th scope="col" class="r">Per hour</th></tr></thead><tbody>

@@ -1,5 +1,5 @@
 // Infrastructures: the list, one with its nodes and steps, what changes it, and the receipt after its end.
-import {api, Cmd, Copy, Dialog, dur, Empty, enc, Err, Figure, go, Head, hour, html, link, Loading, many, Plan, Stat, State, sum, time, useEffect, useGet, useState} from './lib.js';
+import {api, Cmd, Copy, Dialog, dur, Empty, enc, Err, Figure, go, Head, hour, html, link, Loading, many, Plan, Stat, State, sum, time, Unreadable, useEffect, useGet, useState} from './lib.js';
 import {Forecast} from './train.js';
 import {FarmsOf, Results} from './run.js';
 
@@ -9,7 +9,7 @@ export function Infrastructures() {
   const {value, error} = useGet('/infrastructures', 3000), list = value && value.infrastructures;
   const nodes = (list || []).reduce((n, i) => n + (i.nodes || 0), 0);
   return html`<${Head} title="Infrastructures" sub="What exists now, and what it costs."><a class="btn" href=${link('infrastructures', 'new')}>From a file</a><//>
-  ${error && html`<${Err} error=${error}/>`}
+  ${error && html`<${Err} error=${error}/>`}<${Unreadable} list=${value && [...value.unreadable, ...list.filter((i) => i.unreadable).map((i) => ({name: i.name, error: i.unreadable}))]}/>
   ${!list ? !error && html`<${Loading} what="Reading states…"/>` : list.length === 0
     ? html`<${Empty} title="Nothing exists" action=${html`<a class="btn primary" href=${link('train', 1)}>Train a model</a>`}>No machine, network or volume of yours is known to this service, and nothing costs money.<//>`
     : html`<dl class="stats"><${Stat} l="Infrastructures" v=${list.length}/><${Stat} l="Nodes" v=${nodes}/><${Stat} l="Failed" v=${list.filter((i) => i.state === 'failed').length}/></dl>

@@ -174,6 +174,9 @@ const Drift = ({drift}) => drift.length > 0 && html`<div class="note warn" id="d
 export const Plan = ({plan}) => html`<${Drift} drift=${plan.drift || []}/>${plan.actions.length === 0 ? html`<p class="sub">No changes.</p>` : html`<ul class="plan">${plan.actions.map((a) => html`
   <li key=${a.id} class=${a.verb === 'run' ? 'run' : a.verb === 'delete' || a.verb === 'replace' ? 'del' : ''}><b aria-label=${a.verb}>${MARKS[a.verb] || '?'}</b><code>${a.id}</code><span>${a.summary}</span></li>`)}</ul>`}`;
 
+// What a list could not read, and why: the rest of it is there.
+export const Unreadable = ({list}) => (list || []).length > 0 && html`<div class="note bad" role="alert" id="unreadable"><b>Some records cannot be read.</b>${list.map((u) => html`<span>${[u.name || u.infrastructure || u.owner, u.job].filter(Boolean).join(', ')}: ${u.error}</span>`)}</div>`;
+
 // Every chart has a caption with its current value, and a table with the same numbers.
 export function Figure({title, value, keys, head, rows, children}) {
   const [table, setTable] = useState(false);

@@ -7,7 +7,7 @@ const table = () => Object.create(null);  // by names that programs choose: 'con
 
 export function Runs() {
   const {value, error} = useGet('/runs', 2000), [chosen, flip] = useChosen();
-  return html`<${Head} title="Runs" sub="Every run is kept with its events and its log."><button id="compare" disabled=${chosen.size < 2} onClick=${() => go('compare', ...chosen)}>Compare ${chosen.size || ''}</button><a class="btn" href=${link('jobs')}>Jobs and queue</a><a class="btn primary" href=${link('train', 1)}>New training</a><//>
+  return html`<${Head} title="Runs" sub="Every run is kept with its events and its log."><button id="compare" disabled=${chosen.size < 2} onClick=${() => go('compare', ...chosen)}>Compare ${chosen.size || ''}</button><a class="btn" href=${link('jobs')}>Jobs and queue</a><a class="btn" href=${link('webhooks')}>Webhooks</a><a class="btn primary" href=${link('train', 1)}>New training</a><//>
   ${error && html`<${Err} error=${error}/>`}
   ${!value ? !error && html`<${Loading} what="Reading runs…"/>` : value.runs.length === 0
     ? html`<${Empty} title="No runs yet" action=${html`<a class="btn primary" href=${link('train', 1)}>Train a model</a>`}>A first run on this computer takes about a minute, costs nothing, and ends with a model that you can download.<//>`

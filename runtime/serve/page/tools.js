@@ -1,5 +1,6 @@
 // Rehearse a program against simulated clouds, and what runs cost.
-import {api, Cmd, Dialog, dur, Empty, enc, Err, Head, hour, html, link, Loading, many, num, Stat, State, sum, time, useGet, useState} from './lib.js';
+import {api, Cmd, Dialog, dur, Empty, enc, Err, Head, hour, html, link, Loading, many, num, Stat, State, sum, time, Unreadable, useGet, useState} from './lib.js';
+import {Forecast} from './train.js';
 
 const MEANS = {
   left: 'a resource after a destroy that reported success', doubled: 'two resources with one address', forgotten: 'a resource that neither the state nor the journal knows',
@@ -9,10 +10,11 @@ const USUAL = {preemption: 4, capacity: 5, errors: 5}, TERRIBLE = {preemption: 4
 const SLIDERS = [['preemption', 'Spot interruptions', 50, 'Chance that a machine is preempted in an hour'], ['capacity', 'No capacity', 30, 'Chance that a type is sold out for some time'], ['errors', 'API errors', 30, 'Chance that a call fails, with its work done or not']];
 
 function Rehearsal({id, name, program}) {
-  const [day, set] = useState({...USUAL, runs: 100}), [state, say] = useState({});
+  const [day, set] = useState({...USUAL, runs: 100}), [state, say] = useState({}), [plan, setPlan] = useState(null);
   const faults = 'all,' + SLIDERS.map(([k]) => `${k}=${day[k] / 100}`).join(',');
   const start = async () => {
     say({busy: true});
+    if (!plan) api('POST', '/plans', {infrastructure: id}).then(setPlan, () => {});  // without one, the rehearsal is shown alone
     try { say({report: await api('POST', '/rehearsals', {program, runs: day.runs, faults})}); } catch (error) { say({error}); }
   };
   const r = state.report;
@@ -25,6 +27,7 @@ function Rehearsal({id, name, program}) {
   ${r && html`<div class=${'note ' + (r.failed ? 'bad' : 'ok')} role="status" id="verdict"><b>${num(r.runs)} runs: ${r.failed ? `${num(r.failed)} found a problem.` : 'nothing is left, doubled, forgotten or billed.'}</b>
     <span>The state was compared after each of ${num(r.counts.commands)} commands, of which ${num(r.counts.interrupted)} were interrupted and ${num(r.counts.failed)} failed by a fault.</span>
     ${r.failures.slice(0, 5).map((f) => html`<code>seed ${f.seed}: ${f.findings.map((x) => `${x.kind}: ${x.text}`).join('; ')}</code>`)}</div>
+    ${plan && html`<h2>What a real run would take and cost</h2><${Forecast} plan=${plan}/><p class="hint">The forecast of the plan, with the preemptions that it expects. Work that is lost to a fault is done again: the rehearsal shows that nothing else is lost.</p>`}
     <dl class="stats"><${Stat} l="Calls to clouds" v=${num(r.counts.calls)}/><${Stat} l="Simulated time" v=${dur(r.counts.virtual_seconds)}/></dl>
     <section class="card"><h2>What was checked in every run</h2><div class="tw"><table><thead><tr><th scope="col">Problem</th><th scope="col">Meaning</th><th scope="col" class="r">Found</th></tr></thead><tbody>${Object.entries(r.findings).map(([k, n]) => html`<tr><th scope="row" class="mono">${k}</th><td>${MEANS[k] || ''}</td><td class="r">${n}</td></tr>`)}</tbody></table></div>
       <${Cmd} c=${`radlc test ${name}.radl --runs ${day.runs} --faults '${faults}'`}/></section>`}</div></div>`;
@@ -48,7 +51,7 @@ export function Jobs() {
     again();
   };
   return html`<${Head} title="Jobs and queue" sub="Trainings and programs of all infrastructures, and runs in progress."/>
-  ${error && html`<${Err} error=${error}/>`}${said.error && html`<${Err} error=${said.error}/>`}<p role="status" class=${said.text ? 'note' : 'vh'}>${said.text || ''}</p>
+  ${error && html`<${Err} error=${error}/>`}<${Unreadable} list=${value && value.unreadable}/>${said.error && html`<${Err} error=${said.error}/>`}<p role="status" class=${said.text ? 'note' : 'vh'}>${said.text || ''}</p>
   <section class="card"><h2>Queue</h2>${!waiting ? html`<p class="sub" aria-busy="true">Reading runs…</p>` : waiting.length === 0 ? html`<p class="sub">No run is in progress, and none waits.</p>` : html`<div class="tw"><table class="stack"><caption>Runs of the same infrastructure execute in order</caption><thead><tr><th scope="col">Run</th><th scope="col">Command</th><th scope="col">State</th><th scope="col">Started</th></tr></thead><tbody>
     ${waiting.map((r) => html`<tr key=${r.id}><th scope="row" class="full"><a href=${link('runs', r.id)}>${r.name}</a></th><td data-l="Command">${r.command}</td><td><${State} s=${r.state}/></td><td data-l="Started">${time(r.asked)}, ${r.by}</td></tr>`)}</tbody></table></div>`}</section>
   <section class="card"><h2>Jobs</h2>${!jobs ? !error && html`<p class="sub" aria-busy="true">Reading states…</p>` : jobs.length === 0 ? html`<p class="sub">No training and no program exists.</p>` : html`<div class="tw"><table class="stack" id="jobs"><thead><tr><th scope="col">Job</th><th scope="col">State</th><th scope="col" class="r">Nodes</th><th scope="col" class="r">Time</th><th scope="col">Ended</th><th scope="col">Cancel</th></tr></thead><tbody>
@@ -100,7 +103,7 @@ export function Costs() {
   }
   const list = (cost) => Object.entries(cost).map(([currency, micros]) => ({currency, micros}));
   return html`<${Head} title="Costs" sub="Price by time of each resource during runs, and the price of what exists now."/>
-  <dl class="stats"><${Stat} l="Costs now" v=${hour(value.price_per_hour)}/><${Stat} l="Runs" v=${value.runs.length}/></dl>
+  <${Unreadable} list=${value.unreadable}/><dl class="stats"><${Stat} l="Costs now" v=${hour(value.price_per_hour)}/><${Stat} l="Runs" v=${value.runs.length}/></dl>
   ${value.runs.length === 0 ? html`<${Empty} title="No runs yet">Each run adds its time and cost.<//>` : html`
   <section class="card"><div class="tw"><table class="stack"><caption>By month and project: the infrastructures of one name</caption><thead><tr><th scope="col">Month</th><th scope="col">Project</th><th scope="col" class="r">Runs</th><th scope="col" class="r">Cost</th></tr></thead><tbody>${Object.values(months).reverse().map((m) => html`<tr class="sum"><th scope="row">${m.month}</th><td data-l="Project">all</td><td class="r" data-l="Runs">${m.runs}</td><td class="r" data-l="Cost"><b>${sum(list(m.cost))}</b></td></tr>
     ${Object.values(m.names).map((r) => html`<tr><th scope="row"><span class="vh">${m.month}</span></th><td data-l="Project">${r.name}</td><td class="r" data-l="Runs">${r.runs}</td><td class="r" data-l="Cost">${sum(list(r.cost))}</td></tr>`)}`)}</tbody></table></div></section>

@@ -1,7 +1,7 @@
 // Train a model, in four steps. Nothing is created before the plan is approved.
-import {api, ApiError, bytes, Cmd, Copy, Dialog, dur, Empty, enc, Err, go, Head, hour, html, keyed, link, Loading, money, Plan, Stat, Tag, useEffect, useRef, useState} from './lib.js';
+import {api, ApiError, bytes, Cmd, Copy, Dialog, dur, Empty, enc, Err, go, Head, hour, html, keyed, link, Loading, many, money, num, Plan, Stat, Tag, useEffect, useRef, useState} from './lib.js';
 import {Measured} from './tools.js';
-import {FRESH, missing, MODELS, write} from './program.js';
+import {dataset, FRESH, missing, MODELS, sums, SUMS, write, written} from './program.js';
 
 const STEPS = ['Code and model', 'Data', 'Resources', 'Review'];
 const KEPT = 'radlc-train';
@@ -12,8 +12,8 @@ function load() {
 }
 
 // Uploads belong to a draft: a new one has none.
-const NO_FILES = {upload: '', script: '', requirements: ''};
-const filed = (c) => c.source === 'script' || c.data === 'upload';
+const NO_FILES = {upload: '', script: '', archive: '', requirements: ''};
+const filed = (c) => c.source === 'script' ? c.code !== 'git' || c.requirements : c.data === 'upload';
 
 // The draft that uploads and plans belong to.
 async function draft(c, up) {
@@ -36,17 +36,18 @@ function Opt({name, v, now, set, t, s}) {
 const Field = ({l, hint, children}) => html`<label class="f">${l}${children}${hint && html`<span class="hint">${hint}</span>`}</label>`;
 const Whole = ({l, hint, value, set, min = 1, max = 500}) => html`<${Field} l=${l} hint=${hint}><input type="number" min=${min} max=${max} value=${value} onInput=${(e) => set(Math.min(max, Math.max(min, Math.round(+e.target.value) || min)))}/><//>`;
 
-function File({c}) {
-  const text = write(c), lines = text.split('\n'), before = useRef(lines), [changed, mark] = useState(new Set());
+function File({c, up}) {
+  const text = written(c), lines = text.split('\n'), before = useRef(lines), [changed, mark] = useState(new Set());
   useEffect(() => {
     const old = new Set(before.current), fresh = lines.filter((line) => line && !old.has(line));
     if (fresh.length) mark(new Set(fresh));
     before.current = lines;
   }, [text]);
   return html`<section class="card" aria-label="The file"><div class="head"><h2>${c.name}.radl</h2><${Copy} text=${text}/>
+    ${c.own ? html`<button class="s" id="discard" onClick=${() => up({own: ''})}>Back to the form</button>` : html`<button class="s" id="edit" onClick=${() => up({own: text})}>Edit</button>`}
     <a class="btn s" download=${c.name + '.radl'} href=${'data:text/plain;charset=utf-8,' + encodeURIComponent(text)}>Download</a></div>
-  <p class="hint">The page writes this file as you choose. Your last change is marked. The command line runs the same file.</p>
-  <div class="code"><pre tabindex="0" id="program">${lines.map((line) => html`<span class=${'line' + (changed.has(line) ? ' chg' : '')}>${line}</span>`)}</pre></div></section>`;
+  <p class="hint">${c.own ? 'This is your text now: the plan uses it, and the form no longer changes it.' : 'The page writes this file as you choose. Your last change is marked. The command line runs the same file.'}</p>
+  ${c.own ? html`<textarea class="mono" name="own" aria-label="The file" rows="24" spellcheck="false" value=${c.own} onInput=${(e) => up({own: e.target.value || '\n'})}></textarea>` : html`<div class="code"><pre tabindex="0" id="program">${lines.map((line) => html`<span class=${'line' + (changed.has(line) ? ' chg' : '')}>${line}</span>`)}</pre></div>`}</section>`;
 }
 
 function Model({c, up}) {
@@ -58,7 +59,16 @@ function Model({c, up}) {
     <${Field} l="Name" hint="Of the training and its infrastructure"><input name="name" value=${c.name} maxlength="40" pattern="[a-z0-9]+(-[a-z0-9]+)*" onInput=${(e) => up({name: e.target.value})}/><//>
     ${c.source === 'zoo' && html`<${Field} l="Model"><select name="model" value=${c.model} onChange=${(e) => up({model: e.target.value})}>${MODELS.map((m) => html`<option selected=${m === c.model}>${m}</option>`)}</select><//>
     <${Whole} l="Epochs" hint="Passes over the training images" value=${c.epochs} set=${(v) => up({epochs: v})}/>`}</div>
-  ${c.source === 'script' && html`<div class="fields"><${Send} l="Program" name="script" accept=".py" hint="Its start file; prints such as loss=0.1 become metrics" done=${c.script} c=${c} up=${up} then=${(script) => up({script})}/>
+  ${c.source === 'script' && html`<fieldset><legend>Where is the program?</legend><div class="opts">
+    <${Opt} name="code" v="files" now=${c.code} set=${(code) => up({code})} t="Files" s="One start file, and others beside it"/>
+    <${Opt} name="code" v="archive" now=${c.code} set=${(code) => up({code})} t="An archive" s=".zip, .tar or a wheel with all of it"/>
+    <${Opt} name="code" v="git" now=${c.code} set=${(code) => up({code})} t="A git repository" s="One commit of it"/></div></fieldset>
+  <div class="fields">${c.code === 'files' && html`<${Send} l="Program" name="script" accept=".py" hint="Its start file; prints such as loss=0.1 become metrics" done=${c.script} c=${c} up=${up} then=${(script) => up({script})}/>`}
+    ${c.code === 'archive' && html`<${Send} l="Archive" name="code-archive" accept=".zip,.tar,.gz,.tgz,.xz,.bz2,.whl" hint="With its folders" done=${c.archive} c=${c} up=${up} then=${(archive) => up({archive})}/>`}
+    ${c.code === 'git' && html`<${Field} l="Repository" hint="For example https://github.com/NAME/REPOSITORY.git"><input name="git" value=${c.git} onInput=${(e) => up({git: e.target.value.trim()})}/><//><${Field} l="Commit" hint="All 40 digits, so that the program stays the same"><input name="commit" class="mono" value=${c.commit} onInput=${(e) => up({commit: e.target.value.trim().toLowerCase()})}/><//>`}
+    ${c.code !== 'files' && html`<${Field} l="Start file" hint="Below the top folder, for example top/train.py; or -m MODULE"><input name="main" value=${c.main} onInput=${(e) => up({main: e.target.value})}/><//>`}
+    <${Field} l="Published weights" hint="The https address of a file to start from; may be empty. Your program finds it in ~/weights"><input name="weights" value=${c.weights} onInput=${(e) => up({weights: e.target.value.trim()})}/><//>
+    ${c.weights && html`<${Field} l="SHA-256 of the weights" hint="The publisher shows it; each node checks it"><input name="sha" class="mono" value=${c.sha} onInput=${(e) => up({sha: e.target.value.trim().toLowerCase()})}/><//>`}
     <${Send} l="Requirements" name="requirements" accept=".txt,.lock" hint="Installed once on each node; may be empty" done=${c.requirements} c=${c} up=${up} then=${(requirements) => up({requirements})}/>
     <${Field} l="Arguments" hint="For example --epochs 3"><input name="args" value=${c.args} onInput=${(e) => up({args: e.target.value})}/><//>
     <${Field} l="Python" hint="Of the nodes, with PyTorch"><input name="python" value=${c.python} onInput=${(e) => up({python: e.target.value})}/><//></div>`}</section>`;
@@ -125,8 +135,28 @@ function Data({c, up}) {
     <${Opt} name="data" v="place" now=${c.data} set=${set} t="Bucket or URL" s="S3, Google Cloud, Azure, Swift, HTTPS"/></div></fieldset>
   ${c.data === 'upload' && html`<${Send} l="Archive" name="archive" accept=".zip,.tar,.gz,.tgz,.xz,.zst,.csv" hint="A broken upload continues where it stopped." done=${c.upload} c=${c} up=${up} then=${(name) => up({upload: name})}/>`}
   ${c.data === 'place' && html`<${Field} l="Place" hint="s3://BUCKET/PREFIX, gs://.., az://.., swift://.., or the https:// address of an archive"><input name="place" value=${c.place} onInput=${(e) => up({place: e.target.value})}/><//>`}
-  <p class="hint">The plan examines the images: it counts them by class and reports unreadable ones.</p></section>`;
+  <p class="hint">The plan examines the images: it counts them by class and reports unreadable ones.</p></section>
+  ${(c.data === 'upload' ? c.upload : c.data === 'place' && !missing({...c, name: 'x', cloud: 'local', zone: ''})) && html`<${Look} key=${dataset(c)} c=${c} up=${up}/>`}`;
 }
+
+// The classes and some images of an upload or a place.
+function Look({c, up}) {
+  const [state, set] = useState({});
+  const look = async () => {
+    set({busy: true});
+    try { set({found: await api('POST', `/infrastructures/${enc(await draft(c, up))}/look`, {dataset: dataset(c)})}); } catch (error) { set({error}); }
+  };
+  const f = state.found;
+  return html`<section class="card" id="look"><div class="head"><h2>Images</h2><button class="s" id="look-now" disabled=${state.busy} onClick=${look}>Look at the images</button></div>
+  ${state.busy && html`<p role="status">Reading the images…</p>`}${state.error && html`<${Err} error=${state.error}/>`}
+  ${f && html`<p role="status">${many(f.train, 'image')} to train on and ${num(f.test)} to test with, in ${many(f.classes.length, 'class').replace(/classs$/, 'classes')}, as ${f.shape[0]} × ${f.shape[1]} pixels. ${f.corrupt ? `${num(f.corrupt)} of ${num(f.decoded)} are corrupt.` : `None of ${num(f.decoded)} is corrupt.`}</p>
+    <div class="row">${f.samples.map((one) => html`<figure class="pic"><img src=${'data:image/bmp;base64,' + one.bmp} alt=${'An image of the class ' + one.class} width="64"/><figcaption class="hint">${one.class}</figcaption></figure>`)}</div>
+    ${f.problems.length > 0 && html`<div class="note warn"><b>Corrupt</b>${f.problems.map((p) => html`<span><code>${p.file}</code> ${p.why}</span>`)}</div>`}
+    <details><summary>Images by class</summary><div class="tw"><table><thead><tr><th scope="col">Class</th><th scope="col" class="r">Images</th></tr></thead><tbody>${f.classes.slice(0, 200).map((name, i) => html`<tr><th scope="row">${name}</th><td class="r">${num(f.per_class[i])}</td></tr>`)}</tbody></table></div></details>`}</section>`;
+}
+
+// Clouds with a catalog of prices, and a type that stands for the one to be recommended.
+const PRICED = {ec2: 'm5.xlarge', gce: 'n2-standard-4', azure: 'Standard_D4s_v5'};
 
 function Recommendation({c, up}) {
   const [state, set] = useState({});
@@ -134,7 +164,7 @@ function Recommendation({c, up}) {
     set({busy: true});
     try {
       const given = Object.fromEntries(['budget', 'deadline', 'objective'].filter((k) => c[k]).map((k) => [k, c[k]]));
-      set({made: await api('POST', '/recommend', {program: write({...c, type: c.type || 'm5.xlarge'}), ...given})});
+      set({made: await api('POST', '/recommend', {program: write({...c, type: c.type || PRICED[c.cloud]}), ...given})});
     } catch (error) {
       set({error});
     }
@@ -176,8 +206,9 @@ function Resources({c, up}) {
     ${c.source === 'zoo' && html`<${Whole} l="Parameter servers" min=${0} value=${c.servers} set=${(v) => up({servers: v})} hint="0: the workers exchange gradients among themselves"/>`}
     ${c.cloud !== 'local' && html`<${Field} l="Machine type" hint="For example m5.xlarge"><input name="type" value=${c.type} onInput=${(e) => up({type: e.target.value.trim()})}/><//>
     <${Field} l="Zone or region" hint="For example eu-west-1; empty: as your account says"><input name="zone" value=${c.zone} onInput=${(e) => up({zone: e.target.value.trim()})}/><//>
-    <label class="row"><input type="checkbox" checked=${c.spot} onChange=${(e) => up({spot: e.target.checked})}/> Spot workers: cheaper, may be preempted, and are replaced</label>`}</div></section>
-  ${c.cloud === 'ec2' && c.source === 'zoo' && html`<${Recommendation} c=${c} up=${up}/><${Measured}/>`}`;
+    <label class="row"><input type="checkbox" checked=${c.spot} onChange=${(e) => up({spot: e.target.checked})}/> Spot workers: cheaper, may be preempted, and are replaced</label>
+    <${Field} l="Highest price" hint="For example 2 USD/h; a plan above it cannot be started. Empty: no limit"><input name="maxCost" value=${c.maxCost} onInput=${(e) => up({maxCost: e.target.value})}/><//>`}</div></section>
+  ${PRICED[c.cloud] && c.source === 'zoo' && html`<${Recommendation} c=${c} up=${up}/><${Measured}/>`}`;
 }
 
 const PHASES = ['create', 'configure', 'stage', 'train', 'run', 'bring back'];
@@ -202,7 +233,11 @@ function Review({c, up}) {
     try {
       const infrastructure = await draft(c, up);
       if (infrastructure !== c.draft && filed(c)) throw new ApiError(0, {error: {code: 'conflict', message: 'The name has changed, and uploads belong to the old one.', hint: 'Upload the files again.'}});
-      set({plan: await api('POST', '/plans', {infrastructure, program: write(c)})});
+      if (c.source === 'script' && c.weights) {
+        const text = sums(c);
+        await api('PUT', `/infrastructures/${enc(infrastructure)}/files/${SUMS}?offset=0&total=${text.length}`, new Blob([text]));
+      }
+      set({plan: await api('POST', '/plans', {infrastructure, program: written(c), ...(c.maxCost ? {max_cost: c.maxCost} : {})})});
     } catch (error) {
       set({error});
     }
@@ -212,7 +247,7 @@ function Review({c, up}) {
     setAsk(false);
     try {
       const run = await api('POST', '/runs', {plan: state.plan.id});
-      up({draft: '', ...NO_FILES});
+      up({draft: '', own: '', ...NO_FILES});
       go('runs', run.id);
     } catch (error) {
       set({...state, error});
@@ -225,7 +260,8 @@ function Review({c, up}) {
   ${plan && html`<${Forecast} plan=${plan}/>
     <section class="card"><h2>What will be created and run</h2><${Plan} plan=${plan}/>
       ${(plan.notes || []).length > 0 && html`<div class="note">${plan.notes.map((note) => html`<span>${note}</span>`)}</div>`}<p class="hint">${plan.summary}</p>
-      <div class="row"><button class="primary" id="start" onClick=${() => setAsk(true)}>Start training…</button><a class="btn" href=${link('rehearse', plan.infrastructure)}>Rehearse first</a></div></section>
+      ${plan.above_budget && html`<div class="note bad" role="alert"><b>${plan.above_budget}</b><a href=${link('train', 3)}>Change the resources or the highest price</a></div>`}
+      <div class="row"><button class="primary" id="start" disabled=${!!plan.above_budget} onClick=${() => setAsk(true)}>Start training…</button><a class="btn" href=${link('rehearse', plan.infrastructure)}>Rehearse first</a></div></section>
     <section class="card"><h2>The same in a terminal</h2><${Cmd} c=${`radlc apply ${c.name}.radl`}/></section>
     <${Dialog} open=${ask} close=${() => setAsk(false)} title="Start this training?"><p>radlc creates ${plan.totals.create} resources and runs ${plan.totals.run} ${plan.totals.run === 1 ? 'step' : 'steps'}. While they exist, they cost ${hour(plan.totals.price_per_hour)}.</p>
       <div class="row"><button class="primary" id="confirm" autofocus onClick=${start}>Start</button><button onClick=${() => setAsk(false)}>Not now</button></div><//>`}`;
@@ -241,5 +277,5 @@ export function Train({path}) {
   const Step = [Model, Data, Resources, Review][n - 1];
   return html`<${Head} title="Train a model" sub="Four steps. Nothing is created before you approve the plan."/>
   <nav aria-label="Steps"><ol class="steps">${STEPS.map((t, i) => html`<li class=${i + 1 < n ? 'done' : ''}><a href=${link('train', i + 1)} aria-current=${i + 1 === n ? 'step' : null}><span class="n" aria-hidden="true">${i + 1 < n ? '✓' : i + 1}</span><span class="t">${t}</span></a></li>`)}</ol></nav>
-  <div class="split"><div class="col"><${Step} c=${c} up=${up}/><div class="row">${n > 1 && html`<a class="btn" href=${link('train', n - 1)}>Back</a>`}${n < 4 && html`<a class="btn primary" id="next" href=${link('train', n + 1)}>Continue to ${STEPS[n].toLowerCase()}</a>`}</div></div><${File} c=${c}/></div>`;
+  <div class="split"><div class="col"><${Step} c=${c} up=${up}/><div class="row">${n > 1 && html`<a class="btn" href=${link('train', n - 1)}>Back</a>`}${n < 4 && html`<a class="btn primary" id="next" href=${link('train', n + 1)}>Continue to ${STEPS[n].toLowerCase()}</a>`}</div></div><${File} c=${c} up=${up}/></div>`;
 }
