@@ -32,7 +32,7 @@ Answer ImApi::answer(const httpd::RequestHead& head, const std::string& body, co
   if (!call.ok())
     return error_answer(head, call.status().code() == Code::NotFound ? 404 : 422, call.status().message());
   call->by = parts_.registry.settings_of(caller);
-  const bool reads = head.method == "GET" || head.method == "HEAD";
+  const bool reads = call->method == "GET";
   if (reads && !(call->path.size() == 3 && call->path[0] == "clouds")) return route(*call);
   const auto async = call->flag("async", false);
   const auto slot = (reads || (async.ok() && *async) ? starting_ : waiting_).take(caller.user);
@@ -53,7 +53,9 @@ Answer ImApi::admitted(ImCall& call) {
 
 Answer ImApi::route(ImCall& call) {
   const auto& path = call.path;
-  const std::string& method = call.head.method;
+  const std::string& method = call.method;
+  const bool is_known = path.empty() || (path.size() == 1 && (path[0] == "version" || path[0] == "stats"));
+  if (is_known && method != "GET") return call.not_allowed("GET, HEAD");
   if (path.empty())
     return call.answer("text/plain", "The Infrastructure Manager's REST API, by radlc.", {{"name", "radlc"}});
   if (path.size() == 1 && path[0] == "version")
@@ -65,7 +67,7 @@ Answer ImApi::route(ImCall& call) {
     if (method == "GET") return list(call);
     if (method == "POST") return create(call);
     if (method == "PUT") return take(call);
-    return call.not_allowed();
+    return call.not_allowed("GET, HEAD, POST, PUT");
   }
   call.doing = "Getting Inf. info";
   auto inf = parts_.registry.find(path[1]);

@@ -12,7 +12,7 @@ using httpd::Answer;
 std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 // Unsupported is 415 here, which is for types of bodies and not for what is in one.
-Result<Document> of_tosca(const std::string& body) {
+Result<Document> of_tosca(std::string_view body) {
   auto document = Document::from_tosca(body);
   if (document.status().code() == Code::Unsupported)
     return Status(Code::Invalid, document.status().message());
@@ -33,7 +33,10 @@ Answer error_answer(const httpd::RequestHead& head, int status, const std::strin
 
 Result<ImCall> ImCall::read(const httpd::RequestHead& head, const std::string& body,
                             const std::string& scheme, const Caller& caller) {
-  ImCall call{head, body, scheme, {}, {}, caller, {}, {}};
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  std::string_view text = body;
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  ImCall call{head, text, scheme, head.method == "HEAD" ? "GET" : head.method, {}, {}, caller, {}, {}, {}};
   auto path = head.segments();
   if (!path.ok()) return Status(Code::NotFound, "Not Found");
   auto parameters = head.parameters();
@@ -60,12 +63,11 @@ Result<bool> ImCall::flag(std::string_view name, bool otherwise) const {
 
 Result<Document> ImCall::document() const {
   const std::string_view sent = head.header("content-type").value_or("");
-  const std::string_view type = trim(sent.substr(0, sent.find(';')));
-  const bool plain = type.empty() || type == "*/*" || type.starts_with("text/");
+  const std::string type = to_lower(trim(sent.substr(0, sent.find(';'))));
   if (type == "application/json") return Document::from_json(body.empty() ? "[]" : body);
   if (type == "text/yaml" || type == "text/x-yaml" || type == "application/yaml") return of_tosca(body);
-  if (!plain) return Status(Code::Unsupported, "Unsupported Media Type: " + std::string(type));
-  return Document::parse(body);
+  if (type.empty() || type == "*/*" || type == "text/plain" || type == "text/*") return Document::parse(body);
+  return Status(Code::Unsupported, "Unsupported Media Type: " + type);
 }
 
 std::string ImCall::uri(const std::string& to) const {
@@ -107,6 +109,10 @@ Answer ImCall::failed(const Status& status) const {
 
 Answer ImCall::unprocessable(const std::string& why) const { return detail(422, why); }
 Answer ImCall::not_found() const { return detail(404, "Not Found"); }
-Answer ImCall::not_allowed() const { return detail(405, "Method Not Allowed"); }
+Answer ImCall::not_allowed(const std::string& allowed) const {
+  Answer answer = detail(405, "Method Not Allowed");
+  answer.headers.emplace_back("Allow", allowed);
+  return answer;
+}
 
 }  // namespace radl::serve

@@ -18,8 +18,9 @@ httpd::Answer error_answer(const httpd::RequestHead& head, int status, const std
 
 struct ImCall {
   const httpd::RequestHead& head;
-  const std::string& body;
+  std::string_view body;  // without the byte order mark of an editor
   std::string scheme;
+  std::string method;             // of HEAD: "GET", since the server sends no body for it
   std::vector<std::string> path;  // decoded parts
   std::vector<std::pair<std::string, std::string>> parameters;
   Caller caller;
@@ -48,7 +49,7 @@ struct ImCall {
   httpd::Answer failed(const Status& status) const;
   httpd::Answer unprocessable(const std::string& why) const;  // 422
   httpd::Answer not_found() const;
-  httpd::Answer not_allowed() const;
+  httpd::Answer not_allowed(const std::string& allowed) const;  // 405
 };
 
 }  // namespace radl::serve

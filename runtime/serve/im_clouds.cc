@@ -84,7 +84,7 @@ Answer dry_run(const ImCall& call, const Document& document, const Registry& reg
 Answer with_cloud(ImCall& call) {
   const std::string &id = call.path[1], &what = call.path[2];
   call.doing = what == "images" ? "Getting Cloud Images" : "Getting Cloud Quotas";
-  if (call.head.method != "GET") return call.not_allowed();
+  if (call.method != "GET") return call.not_allowed("GET, HEAD");
   if (what != "images" && what != "quotas") return call.unprocessable("images and quotas can be asked for");
   const AuthFile accounts = accounts_of(call);
   const bool is_local = id == "local" && !accounts.find(id);

@@ -97,7 +97,8 @@ std::optional<std::string> accepted_type(std::string_view accept, std::string_vi
   return {};
 }
 
-ErrorForm error_form(std::string_view accept) {
+ErrorForm error_form(std::string_view sent) {
+  const std::string accept = to_lower(sent);
   if (accept.find("application/json") != std::string_view::npos) return ErrorForm::Json;
   return accept.find("text/html") != std::string_view::npos ? ErrorForm::Html : ErrorForm::Text;
 }

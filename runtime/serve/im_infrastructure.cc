@@ -1,5 +1,6 @@
 #include "runtime/serve/im_infrastructure.h"
 
+#include "common/json_values.h"
 #include "runtime/serve/im_machines.h"
 
 namespace radl::serve {
@@ -37,7 +38,8 @@ Answer owners(const ImCall& call, const Infrastructure& inf) {
 // Of another service of radlc: the document and the machines, without what only this computer has.
 Answer data(ImCall& call, const ImParts& parts, const std::shared_ptr<Infrastructure>& inf) {
   call.doing = "Exporting Inf.";
-  const auto remove = call.flag("delete", false);
+  auto remove = call.flag("delete", false);
+  if (remove.ok()) *remove = *remove && call.head.method == "GET";  // HEAD changes nothing
   if (!remove.ok()) return call.unprocessable(remove.status().message());
   if (!call.caller.may(Scope::Apply)) return call.failed(403, "The token's scope does not include apply.");
   auto exported = inf->exported(*remove);
@@ -52,7 +54,12 @@ Answer property(ImCall& call, const ImParts& parts, const std::shared_ptr<Infras
   call.doing = "Getting Inf. prop";
   if (name == "state") return state(call, *inf);
   if (name == "contmsg") return log_of_all(call, *inf);
-  if (name == "outputs") return call.json({{"outputs", inf->outputs()}});
+  if (name == "outputs") {
+    const Json outputs = inf->outputs();
+    if (outputs.empty() && inf->tosca().empty())
+      return call.failed(403, "'outputs' infrastructure property is not valid in this infrastructure");
+    return call.json({{"outputs", outputs}});
+  }
   if (name == "radl") return call.answer("text/plain", inf->text(), {{"radl", inf->text()}});
   if (name == "authorization") return owners(call, *inf);
   if (name == "data") return data(call, parts, inf);
@@ -68,6 +75,7 @@ Answer property(ImCall& call, const ImParts& parts, const std::shared_ptr<Infras
 
 Answer add(ImCall& call, Infrastructure& inf) {
   call.doing = "Adding resources";
+  if (!call.flag("context", true).ok()) return call.unprocessable("context is yes or no");
   auto document = call.document();
   if (!document.ok()) return call.failed(document.status());
   if (!document->tosca().empty())
@@ -88,7 +96,8 @@ Answer add(ImCall& call, Infrastructure& inf) {
 Answer reconfigure(ImCall& call, Infrastructure& inf) {
   call.doing = "Reconfiguring infrastructure";
   const std::string numbers = call.parameter("vm_list");
-  if (numbers.find_first_not_of("0123456789,") != std::string::npos)
+  const bool digits = numbers.find_first_not_of("0123456789,") == std::string::npos;
+  if (!digits || numbers.starts_with(',') || numbers.ends_with(',') || numbers.find(",,") != numbers.npos)
     return call.failed(400, "Incorrect vm_list format.");
   std::optional<Document> more;
   if (!call.body.empty()) {
@@ -114,7 +123,7 @@ Answer authorize(ImCall& call, const ImParts& parts, Infrastructure& inf) {
   call.doing = "Changing Inf. auth";
   const auto alone = call.flag("overwrite", false);
   if (!alone.ok()) return call.unprocessable(alone.status().message());
-  const Json body = Json::parse(call.body, nullptr, false);
+  const Json body = json::parse_json(call.body);
   const auto text = [&](const char* name) {
     const auto found = body.is_object() ? body.find(name) : body.end();
     return body.is_object() && found != body.end() && found->is_string() ? found->get<std::string>()
@@ -158,7 +167,7 @@ Status wait_for(const std::shared_future<Status>& future) {
 
 Answer with_infrastructure(ImCall& call, const ImParts& parts, const std::shared_ptr<Infrastructure>& inf) {
   const auto& path = call.path;
-  const std::string& method = call.head.method;
+  const std::string& method = call.method;
   if (!inf->is_touched_by(call.caller)) return call.failed(403, "Access to this infrastructure not granted.");
   if (method != "GET" && !call.caller.may(Scope::Apply))
     return call.failed(403, "The token's scope does not include apply.");
@@ -171,13 +180,17 @@ Answer with_infrastructure(ImCall& call, const ImParts& parts, const std::shared
     if (method == "GET") return machine_uris(call, *inf, inf->machines());
     if (method == "POST") return add(call, *inf);
     if (method == "DELETE") return destroy(call, parts, inf);
-    return call.not_allowed();
+    return call.not_allowed("DELETE, GET, HEAD, POST");
   }
   if (path[2] == "vms" && path.size() >= 4) return with_machine(call, *inf);
   if (path.size() != 3) return call.not_found();
+  const bool is_operation = path[2] == "reconfigure" || path[2] == "start" || path[2] == "stop";
   if (method == "GET") return property(call, parts, inf, path[2]);
   if (method == "POST" && path[2] == "authorization") return authorize(call, parts, *inf);
-  if (method != "PUT") return call.not_allowed();
+  if (method != "PUT")
+    return call.not_allowed(path[2] == "authorization" ? "GET, HEAD, POST"
+                            : is_operation             ? "PUT"
+                                                       : "GET, HEAD");
   if (path[2] == "reconfigure") return reconfigure(call, *inf);
   if (path[2] == "start") return power(call, *inf, PowerChange::Start);
   if (path[2] == "stop") return power(call, *inf, PowerChange::Stop);

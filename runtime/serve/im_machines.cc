@@ -60,6 +60,7 @@ Answer property(ImCall& call, const Infrastructure& inf, const Machine& machine,
 
 Answer remove(ImCall& call, Infrastructure& inf) {
   call.doing = "Removing resources";
+  if (!call.flag("context", true).ok()) return call.unprocessable("context is yes or no");
   std::vector<int> numbers;
   for (const std::string_view one : split(call.path[3], ',')) {
     const auto machine = machine_of(inf, one);
@@ -126,7 +127,7 @@ Answer machine_uris(const ImCall& call, const Infrastructure& inf, const std::ve
 }
 
 Answer with_machine(ImCall& call, Infrastructure& inf) {
-  const std::string& method = call.head.method;
+  const std::string& method = call.method;
   call.doing = "Getting VM info";
   if (call.path.size() == 4 && method == "DELETE") return remove(call, inf);
   const auto machine = machine_of(inf, call.path[3]);
@@ -142,7 +143,10 @@ Answer with_machine(ImCall& call, Infrastructure& inf) {
   }
   const bool of_disk = call.path.size() == 7 && call.path[4] == "disks" && call.path[6] == "snapshot";
   if (method == "PUT" && of_disk) return snapshot(call, inf, *machine);
-  return call.not_allowed();
+  if (of_disk) return call.not_allowed("PUT");
+  if (call.path.size() == 4) return call.not_allowed("DELETE, GET, HEAD, PUT");
+  if (call.path.size() != 5) return call.not_found();
+  return call.not_allowed("GET, HEAD, PUT");
 }
 
 }  // namespace radl::serve

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "common/text.h"
 #include "common/utc.h"
 
 namespace radl::serve {
@@ -22,6 +23,17 @@ std::optional<double> date_in(std::string text) {
   const auto date = parse_utc(text, "%Y-%m-%d", &rest);
   if (!date || !rest || *rest != '\0') return {};
   return double(*date);
+}
+
+// By the first type in Accept that can be served.
+bool wants_csv(std::string_view accept) {
+  for (const std::string_view part : split(accept, ',')) {
+    const std::string type = to_lower(trim(part.substr(0, part.find(';'))));
+    if (type == "text/csv") return true;
+    if (type == "application/json" || type == "application/*" || type == "*/*" || type == "text/*")
+      return false;
+  }
+  return false;
 }
 
 std::string csv_of(const Json& entries) {
@@ -45,7 +57,6 @@ std::string csv_of(const Json& entries) {
 
 Answer stats(ImCall& call, const Registry& registry) {
   call.doing = "Getting stats";
-  if (call.head.method != "GET") return call.not_allowed();
   std::optional<double> first = 0, last;
   for (const auto& [name, to] : {std::pair("init_date", &first), std::pair("end_date", &last)}) {
     const std::string text = call.parameter(name);
@@ -63,8 +74,8 @@ Answer stats(ImCall& call, const Registry& registry) {
     entry["deleted"] = facts.deleted;
     entries.push_back(std::move(entry));
   }
-  const std::string accept(call.head.header("accept").value_or(""));
-  if (accept.find("text/csv") != accept.npos) return {.body = csv_of(entries), .type = "text/csv"};
+  if (wants_csv(call.head.header("accept").value_or("")))
+    return {.body = csv_of(entries), .type = "text/csv"};
   return call.json({{"stats", std::move(entries)}});
 }
 

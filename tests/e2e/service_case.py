@@ -66,7 +66,7 @@ class ServiceCase(RadlCase):
         answer = connection.getresponse()
         text = answer.read().decode()
         connection.close()
-        return answer.status, json.loads(text) if answer.headers.get_content_type() == "application/json" else text, answer.headers
+        return answer.status, json.loads(text) if text and answer.headers.get_content_type() == "application/json" else text, answer.headers
 
     def path(self, uri):
         self.assertTrue(uri.startswith(f"http://127.0.0.1:{self.port}/"), uri)

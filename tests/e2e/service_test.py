@@ -121,6 +121,62 @@ class ServiceTest(ServiceCase):
         status, body, _ = self.ask("GET", "/infrastructures/none", form="text/html")
         self.assertEqual((status, "Error 404." in body), (404, True))
 
+    def test_legal_requests_of_other_clients(self):
+        """What a client may send in another way gets the same answer."""
+        path = self.create("network n ()")
+        uuid = path.rpartition("/")[2]
+        status, listed, _ = self.ask("GET", "/infrastructures")
+        self.assertEqual((status, listed.rpartition("/")[2]), (200, uuid))
+        for same in ("/infrastructures/", "/infrastructures?", "/%69nfrastructures", "/infrastructures/?filter="):
+            self.assertEqual(self.ask("GET", same)[:2], (200, listed), same)
+        escaped = "/infrastructures/" + "".join(f"%{ord(c):02x}" for c in uuid)
+        for same in (path, path + "/", escaped, escaped.upper().replace("/INFRASTRUCTURES", "/infrastructures")):
+            self.assertEqual(self.ask("GET", same + "/state" if not same.endswith("/") else same + "state/")[0], 200, same)
+        for place in ("/", "/version", "/infrastructures", path, path + "/radl", path + "/state", "/stats"):
+            status, body, headers = self.ask("HEAD", place)
+            self.assertEqual((status, body), (200, ""), place)
+            self.assertGreaterEqual(int(headers["Content-Length"]), 0)
+        for place, allowed in (("/version", "GET, HEAD"), ("/infrastructures", "GET, HEAD, POST, PUT"), (path, "DELETE, GET, HEAD, POST"),
+                               (path + "/state", "GET, HEAD"), (path + "/authorization", "GET, HEAD, POST"), (path + "/stop", "PUT")):
+            for method in ("OPTIONS", "PATCH"):
+                status, _, headers = self.ask(method, place)
+                self.assertEqual((status, headers["Allow"]), (405, allowed), (method, place))
+        # The first type that can be served, whatever its q.
+        for accept, kind in ((None, "text/uri-list"), ("*/*", "text/uri-list"), ("text/*;q=0.1, application/json", "text/uri-list"), ("image/png, */*;q=0.1", "text/uri-list"),
+                             ("application/json;q=0.2, text/uri-list", "application/json"), ("Application/JSON", "application/json"), ("application/*", "application/json")):
+            self.assertEqual(self.ask("GET", "/infrastructures", form=accept)[2].get_content_type(), kind, accept)
+        self.assertEqual(self.ask("GET", "/infrastructures", form="image/png")[0], 415)
+        self.assertEqual(self.ask("GET", "/infrastructures/nothing", form="Application/JSON")[1]["code"], 404)
+        for accept, kind in (("text/csv", "text/csv"), ("application/json, text/csv", "application/json"), ("text/csv;q=0.1, application/json", "text/csv"), ("*/*", "application/json")):
+            self.assertEqual(self.ask("GET", "/stats", form=accept)[2].get_content_type(), kind, accept)
+        for flag in ("1", "0", "true", "FALSE", "Yes", "no", "On", "oFF"):
+            self.assertEqual(self.ask("GET", path + "/contmsg", query=f"?headeronly={flag}")[0], 200, flag)
+        for wrong in ("2", "", "y", "%00"):
+            self.assertIn(self.ask("GET", path + "/contmsg", query=f"?headeronly={wrong}")[0], (400, 422), wrong)
+        self.assertEqual(self.ask("GET", path + "/outputs")[0], 403)  # as it has none
+
+    def test_documents_as_editors_and_clients_write_them(self):
+        text, as_json = "network n ()\nsystem s (cpu.count = 1)\n", json.dumps([{"class": "network", "id": "n"}])
+        for body, kind in ((text, None), (text, "text/plain; charset=utf-8"), (text, "TEXT/PLAIN"), (text, "*/*"), ("\ufeff" + text, "text/plain"),
+                           (text.replace("\n", "\r\n"), "text/plain;charset=UTF-8"), (as_json, "application/json; charset=utf-8"), ("\ufeff" + as_json, "Application/JSON"),
+                           (as_json.replace(",", ",\r\n"), "application/json"), ("", "text/plain")):
+            status, answer, _ = self.ask("POST", "/infrastructures", body.encode(), query="?dry_run=yes", form="application/json", **({"Content_Type": kind} if kind else {}))
+            self.assertEqual((status, answer), (200, {}), (body, kind))
+        for kind in ("image/png", "text/html", "application/xml"):
+            self.assertEqual(self.ask("POST", "/infrastructures", text, query="?dry_run=yes", Content_Type=kind)[0], 415, kind)
+
+    def test_each_form_of_the_authorization(self):
+        token = self.token
+        own = f"type = InfrastructureManager; username = ana; password = {token}"
+        for header in (own, own + "\\n", "\\n" + own, "id = one; type = Dummy\\n" + own, own + "\\n\\nid = one; type = Dummy", f"# ours\\n{own}",
+                       f"id=im;type=InfrastructureManager;username=ana;password={token}", f"type = InfrastructureManager; token = '{token}'", f"Bearer {token}", f"bearer   {token}",
+                       f"type = InfrastructureManager; username = ana; password = \"{token}\"", json.dumps([{"type": "InfrastructureManager", "username": "ana", "password": token}]),
+                       own + "\\nid = g; type = GCE; private_key = 'A\\\\nB'", "Basic " + base64.b64encode(f"ana:{token}".encode()).decode()):
+            self.assertEqual(self.ask("GET", "/version", Authorization=header)[0], 200, header)
+        for header in ("", "Bearer", "Bearer x", "Basic x", own[:-1], own + token, f"type = Dummy; username = ana; password = {token}"):
+            status, _, headers = self.ask("GET", "/version", Authorization=header)
+            self.assertEqual((status, headers["WWW-Authenticate"]), (401, 'Bearer realm="radlc"'), header)
+
     def test_a_document_in_json_of_no_machine(self):
         status, uri, _ = self.ask("POST", "/infrastructures", json.dumps([{"class": "network", "id": "n"}]), Content_Type="application/json")
         self.assertEqual(status, 200, uri)
