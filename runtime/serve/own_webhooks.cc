@@ -7,7 +7,8 @@ using httpd::Answer;
 
 Answer OwnApi::list_webhooks(OwnCall& call) {
   Json list = Json::array();
-  for (const Webhook& hook : webhooks_.list(call.caller)) list.push_back(to_json(hook));
+  for (const Webhook& hook : webhooks_.list(call.caller))
+    list.push_back(to_json(hook, call.caller.may(Scope::Apply)));
   return json_answer({{"webhooks", std::move(list)}});
 }
 
@@ -27,7 +28,7 @@ Answer OwnApi::add_webhook(OwnCall& call) {
   if (!slot) return too_many_processes();
   auto made = webhooks_.add(call.caller.user, *url, names);
   if (!made.ok()) return error_answer(made.status());
-  Json json = to_json(*made);
+  Json json = to_json(*made, true);
   json["secret"] = made->secret;
   Answer answer = json_answer(json, 201);
   answer.headers.emplace_back("Location", "/api/v1/webhooks/" + made->id);

@@ -19,7 +19,7 @@ namespace {
 constexpr double kFirstPause = 1, kLongestPause = 3600, kGiveUpAfter = 24 * 3600;  // seconds
 constexpr double kAnswerSeconds = 10;
 constexpr int kSenders = 4;  // threads
-constexpr size_t kLongestUrl = 2000;
+constexpr size_t kLongestUrl = 2000, kShownAttempts = 10;
 constexpr size_t kLargestDelivery = size_t{1} << 20;
 constexpr const char* kSealed = "/webhooks.sealed";
 constexpr const char* kSecretPrefix = "whsec_";
@@ -40,16 +40,27 @@ Webhook hook_from(const Json& json) {
 
 }  // namespace
 
-Json to_json(const Webhook& hook) {
-  return {{"id", hook.id},
-          {"user", hook.user},
-          {"url", hook.url},
-          {"events", hook.events},
-          {"created", hook.created},
-          {"pending", hook.pending},
-          {"given_up", hook.given_up},
-          {"last", hook.last},
-          {"last_error", hook.last_error}};
+Json to_json(const Webhook& hook, bool with_url) {
+  const auto shown = [&](const std::string& error) {
+    return with_url || error.empty() ? error : std::string("the delivery failed");
+  };
+  Json attempts = Json::array();
+  for (const WebhookAttempt& one : hook.attempts)
+    attempts.push_back({{"delivery", one.delivery},
+                        {"time", one.time},
+                        {"number", one.number},
+                        {"error", shown(one.error)}});
+  Json json = {{"id", hook.id},
+               {"user", hook.user},
+               {"events", hook.events},
+               {"created", hook.created},
+               {"pending", hook.pending},
+               {"given_up", hook.given_up},
+               {"last", hook.last},
+               {"last_error", shown(hook.last_error)},
+               {"attempts", std::move(attempts)}};
+  if (with_url) json["url"] = hook.url;
+  return json;
 }
 
 Result<std::string> webhook_signature(const std::string& secret, const std::string& id,
@@ -87,7 +98,13 @@ Status Webhooks::load(std::vector<std::string>& notes) {
   if (!text.ok()) return text.status();
   if (Status read = guarded([&]() -> Status {
         if (!text->empty())
-          for (const Json& one : Json::parse(*text)) hooks_.push_back(hook_from(one));
+          for (const Json& one : Json::parse(*text)) {
+            const Status hook = guarded([&]() -> Status {
+              hooks_.push_back(hook_from(one));
+              return {};
+            });
+            if (!hook.ok()) notes.push_back(folder_ + kSealed + ": a webhook cannot be read");
+          }
         return {};
       });
       !read.ok())
@@ -116,7 +133,8 @@ Status Webhooks::load(std::vector<std::string>& notes) {
 Status Webhooks::save_locked() const {
   Json all = Json::array();
   for (const Webhook& hook : hooks_) {
-    Json json = to_json(hook);
+    Json json = to_json(hook, true);
+    json.erase("attempts");
     json["secret"] = hook.secret;
     all.push_back(std::move(json));
   }
@@ -297,6 +315,9 @@ void Webhooks::attempted_locked(Delivery delivery, const Status& sent) {
   if (!hook) return forget(delivery);  // removed meanwhile
   hook->last = now();
   hook->last_error = sent.message();
+  hook->attempts.insert(hook->attempts.begin(),
+                        {delivery.id, hook->last, delivery.attempts + 1, hook->last_error});
+  if (hook->attempts.size() > kShownAttempts) hook->attempts.pop_back();
   if (sent.ok()) {
     --hook->pending;
     return forget(delivery);

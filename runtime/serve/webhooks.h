@@ -29,17 +29,28 @@
 
 namespace radl::serve {
 
+// An attempt to deliver, of this service.
+struct WebhookAttempt {
+  std::string delivery;  // "RUN-finished"
+  double time = 0;
+  int number = 1;     // of the delivery
+  std::string error;  // "": it arrived
+};
+
 struct Webhook {
   std::string id, user, url;
-  std::string secret;               // "whsec_" and base64
-  std::vector<std::string> events;  // "run.queued", "run.started", "run.finished"
-  double created = 0;               // wall-clock seconds, like all times here
-  size_t pending = 0;               // pending deliveries
-  size_t given_up = 0;              // failed deliveries
-  double last = 0;                  // last attempt of this service; 0: none
-  std::string last_error;           // of that attempt; "": delivered
+  std::string secret;                    // "whsec_" and base64
+  std::vector<std::string> events;       // "run.queued", "run.started", "run.finished"
+  double created = 0;                    // wall-clock seconds, like all times here
+  size_t pending = 0;                    // pending deliveries
+  size_t given_up = 0;                   // failed deliveries
+  double last = 0;                       // last attempt of this service; 0: none
+  std::string last_error;                // of that attempt; "": delivered
+  std::vector<WebhookAttempt> attempts;  // newest first
 };
-Json to_json(const Webhook& hook);  // without its secret
+// Without its secret. `with_url`: with its URL and with errors, which may name it. The URLs of many receivers
+// are secrets themselves.
+Json to_json(const Webhook& hook, bool with_url);
 
 class Webhooks {
  public:

@@ -74,6 +74,26 @@ class ServiceWebhooksTest(PageCase):
         self.wait_until(lambda: not self.get("/webhooks")["webhooks"][0]["pending"], 120)
         return self.get("/webhooks")["webhooks"][0]
 
+    def test_its_url_is_a_secret_of_those_who_may_add_one(self):
+        """The URL of many receivers is all that a stranger needs to write there."""
+        self.receiver = Receiver(answers=(500,))
+        hook = self.hook(self.receiver.server_port)
+        self.assertEqual(hook["attempts"], [])
+        self.run_plan(infrastructure=self.create(), program=PROGRAM.format(1))
+        self.has("run.queued", "run.started", "run.finished")
+        shown = self.settled()
+        self.assertEqual(shown["url"], hook["url"])
+        self.assertNotIn("secret", shown)
+        self.assertEqual(len(shown["attempts"]), 4)
+        self.assertEqual([a["number"] for a in shown["attempts"] if a["error"]], [1])
+        self.assertEqual(sorted(a["number"] for a in shown["attempts"] if not a["error"]), [1, 1, 2])
+        for scope in ("read", "plan"):
+            secret = self.ask_at("/api/tokens", "POST", {"scope": scope})[1]["secret"]
+            status, listed, _ = self.ask("GET", "/webhooks", Authorization=f"Bearer {secret}")
+            self.assertEqual((status, listed["webhooks"][0]["id"]), (200, hook["id"]))
+            self.assertNotIn("/hook", json.dumps(listed))
+            self.assertNotIn(str(self.receiver.server_port), json.dumps(listed))
+
     def test_each_event_arrives_signed_and_is_sent_again_until_it_does(self):
         self.receiver = Receiver(answers=(500, 307))
         hook = self.hook(self.receiver.server_port)
