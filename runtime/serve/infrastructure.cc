@@ -1,6 +1,7 @@
 #include "runtime/serve/infrastructure.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "common/files.h"
 #include "runtime/run/event_log.h"
@@ -8,6 +9,8 @@
 #include "runtime/serve/machine_radl.h"
 #include "runtime/serve/run_log.h"
 #include "runtime/serve/tosca.h"
+#include "runtime/state/place.h"
+#include "runtime/state/store.h"
 
 namespace radl::serve {
 namespace {
@@ -46,6 +49,9 @@ Result<std::shared_ptr<Infrastructure>> Infrastructure::create(const Users& user
   if (Status made = make_directories(folder, 0700); !made.ok()) return made;
   std::shared_ptr<Infrastructure> made(new Infrastructure(*users.own().host, folder, id));
   made->created_ = users.own().host->world->clock.wall_seconds();
+  // A bucket is reached with the credentials of the service's own user.
+  const std::string& states = users.own().states;
+  if (!is_bucket_place(states) || owner == users.owner()) made->states_ = states;
   std::lock_guard lock(made->mutex_);
   made->owners_ = {owner};
   if (Status saved = made->save_locked(); !saved.ok()) return saved;
@@ -69,6 +75,7 @@ Result<std::shared_ptr<Infrastructure>> Infrastructure::open(const Users& users,
   found->document_ = std::move(*document);
   found->created_ = json.value("created", 0.0);
   found->failed_ = json.value("failed", "");
+  found->states_ = json.value("states", "");
   found->owners_ = std::move(owners);
   for (const Json& one : json.value("machines", Json::array()))
     found->machines_.push_back({one.value("number", 0), one.value("address", ""), one.value("gone", false)});
@@ -82,8 +89,8 @@ Json Infrastructure::json_locked() const {
   Json machines = Json::array();
   for (const Machine& machine : machines_)
     machines.push_back({{"number", machine.number}, {"address", machine.address}, {"gone", machine.gone}});
-  return {{"version", 1},      {"id", id_},         {"created", created_},
-          {"failed", failed_}, {"owners", owners_}, {"machines", machines}};
+  return {{"version", 1},      {"id", id_},         {"created", created_}, {"failed", failed_},
+          {"owners", owners_}, {"states", states_}, {"machines", machines}};
 }
 
 Status Infrastructure::save_locked() const {
@@ -98,9 +105,26 @@ Status Infrastructure::save_locked() const {
 driver::ProjectOptions Infrastructure::project_options() const {
   driver::ProjectOptions options;
   options.files = {folder_ + "/program.radl"};
-  options.state = folder_ + "/state";
+  options.state = states_.empty() ? folder_ + "/state" : states_ + "/" + id_;
   options.name = "im-" + id_.substr(0, 8);
   return options;
+}
+
+std::string Infrastructure::run_folder() const {
+  const driver::ProjectOptions options = project_options();
+  const std::string work = work_directory_of(options.state, options.name, host_.environment());
+  return std::filesystem::path(work).parent_path().string() + "/runs";
+}
+
+bool Infrastructure::has_state() const {
+  const driver::ProjectOptions options = project_options();
+  return Store::open(options.state, options.name, OpenMode::Read, *host_.world).status().code() !=
+         Code::NotFound;
+}
+
+void Infrastructure::forget_state() const {
+  const driver::ProjectOptions options = project_options();
+  if (!states_.empty()) (void)remove_state(options.state, options.name, *host_.world);
 }
 
 driver::ProjectOptions Infrastructure::state_options() const {
@@ -165,14 +189,14 @@ Json Infrastructure::outputs() const {
 }
 
 std::string Infrastructure::log() const {
-  std::string text = run_log(project_options().state + "/" + project_options().name + "/runs", {});
+  std::string text = run_log(run_folder(), {});
   std::lock_guard lock(mutex_);
   if (!failed_.empty()) text += failed_ + "\n";
   return text;
 }
 
 std::string Infrastructure::log_of(const Machine& machine) const {
-  return run_log(project_options().state + "/" + project_options().name + "/runs", machine.address);
+  return run_log(run_folder(), machine.address);
 }
 
 Result<Json> Infrastructure::describe(const Machine& machine, bool with_key) const {

@@ -5,7 +5,7 @@
 //   FOLDER/
 //     infrastructure.json   name, creation time, machines' numbers, last failure; mode 0600
 //     program.radl          the document (document.h)
-//     state/                its state (runtime/state/store.h)
+//     state/                its state (runtime/state/store.h), unless Settings::states is elsewhere
 //
 // Runs execute one after another on the infrastructure's thread. The next run recovers an interrupted one
 // (driver::Apply::begin). Each uses the settings and accounts of
@@ -44,7 +44,7 @@ struct Machine {
 // Compiles a document, which it writes to `folder` meanwhile. Invalid: lists the errors, one per line. Auth:
 // the program does something that the user is not trusted with.
 Result<ir::Program> compile_document(const Settings& settings, const std::string& folder,
-                                     const Document& document);
+                                     const std::string& state, const Document& document);
 
 class Infrastructure {
  public:
@@ -117,11 +117,15 @@ class Infrastructure {
   std::shared_future<Status> destroy(const Order& order);
   // Conflict: machines are being added.
   Status may_be_destroyed() const;
+  // After it was destroyed: what a bucket still has of its state.
+  void forget_state() const;
 
  private:
   struct Job;
   Infrastructure(const driver::Host& host, std::string folder, std::string id);
   driver::ProjectOptions project_options() const;
+  std::string run_folder() const;  // of the events of its runs
+  bool has_state() const;
   driver::ProjectOptions state_options() const;  // without the program
   Json json_locked() const;
   Status save_locked() const;
@@ -143,6 +147,7 @@ class Infrastructure {
   Document document_;
   std::vector<Machine> machines_;
   std::vector<std::string> owners_;
+  std::string states_;  // as Workspace::states_
   double created_ = 0;
   std::string failed_;  // why the last run failed
   std::deque<Job> jobs_;

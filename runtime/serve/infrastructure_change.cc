@@ -41,12 +41,12 @@ Status check_untrusted(const ir::Program& program, const Settings& settings) {
 }  // namespace
 
 Result<ir::Program> compile_document(const Settings& settings, const std::string& folder,
-                                     const Document& document) {
+                                     const std::string& state, const Document& document) {
   // Its functions and modules read files while it is compiled.
   if (!settings.trusted && document.is_radl2()) return untrusted("programs of `radl 2`");
   driver::ProjectOptions options;
   options.files = {folder + "/next.radl"};
-  options.state = folder + "/state";
+  options.state = state;
   if (Status saved = write_file_atomic(options.files.front(), document.text(), 0600); !saved.ok())
     return saved;
   driver::Project project;
@@ -92,14 +92,13 @@ Result<Infrastructure::Change> Infrastructure::change_locked(Document next,
   if (deleting_) return Status(Code::Conflict, "the infrastructure is being deleted");
   if (stopping_) return Status(Code::Cancelled, "the service stops");
   const driver::ProjectOptions options = project_options();
-  auto program = compile_document(order.by, folder_, next);
+  auto program = compile_document(order.by, folder_, options.state, next);
   if (!program.ok()) return program.status();
 
   Change change;
   std::set<std::string> known;
   for (const Machine& machine : machines_) known.insert(machine.address);
   std::vector<std::string> wanted;
-  std::error_code ignored;
   for (const ir::Node& node : program->nodes)
     if (!known.contains(node.address)) wanted.push_back(node.address);
   for (const driver::ScaleRequest& scale : scales)
@@ -108,8 +107,7 @@ Result<Infrastructure::Change> Infrastructure::change_locked(Document next,
       if (!known.contains(address)) wanted.push_back(address);
     }
   // A scale run compiles and applies the whole document; it requires an existing state.
-  const bool whole = scales.empty() || next.text() != document_.text() ||
-                     !std::filesystem::exists(options.state + "/" + options.name, ignored);
+  const bool whole = scales.empty() || next.text() != document_.text() || !has_state();
   const std::vector<Machine> machines_before = machines_;
   Document document_before = std::exchange(document_, std::move(next));
   for (const std::string& address : wanted) {

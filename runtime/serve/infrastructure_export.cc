@@ -57,6 +57,9 @@ Result<std::string> Infrastructure::exported(bool closing) {
   for (const auto& [address, record] : now->resources)
     if (is_on_this_computer(host_, record.cloud))
       return Status(Code::Invalid, address + " is tied to the folder of this service: it cannot move");
+  if (!states_.empty())
+    return Status(Code::Invalid, "its state is in " + states_ + ", not in this service's folder")
+        .with_hint("start the other service with the same --state");
   std::lock_guard lock(mutex_);
   if (at_work_ || !jobs_.empty() || deleting_)
     return Status(Code::Conflict, "a run of the infrastructure goes on");
@@ -83,6 +86,7 @@ Result<std::shared_ptr<Infrastructure>> Infrastructure::import(const Users& user
   if (Status made = make_directories(fresh, 0700); !made.ok()) return made;
   Json record = exported;
   record["owners"] = {owner};
+  record.erase("states");
   record.erase("state");
   record.erase("radl");
   if (Status written = write_files(fresh + "/state", *state); !written.ok()) return written;

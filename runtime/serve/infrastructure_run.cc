@@ -6,7 +6,9 @@
 #include "common/guarded.h"
 #include "runtime/serve/infrastructure_job.h"
 #include "runtime/serve/memory_file.h"
+#include "runtime/serve/records.h"
 #include "runtime/serve/run_failure.h"
+#include "runtime/state/place.h"
 
 namespace radl::serve {
 namespace {
@@ -83,6 +85,8 @@ void Infrastructure::work() {
 }
 
 Status Infrastructure::run_apply(const Job& job, Cancellation& cancellation) {
+  if (job.order.by.records && is_bucket_place(states_))
+    if (Status kept = job.order.by.records->copy(cancellation.finishing()); !kept.ok()) return kept;
   const MemoryFile accounts(job.order.accounts, kAccounts);
   if (!accounts.status().ok()) return accounts.status();
   driver::ApplyRequest request;

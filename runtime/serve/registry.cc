@@ -9,6 +9,7 @@
 
 #include "common/files.h"
 #include "common/guarded.h"
+#include "common/json_values.h"
 #include "common/text.h"
 #include "runtime/base/world.h"
 
@@ -16,6 +17,7 @@ namespace radl::serve {
 namespace {
 
 constexpr size_t kRemembered = 1000;
+constexpr size_t kLargestDeleted = size_t{8} << 20;  // of facts about deleted ones
 
 // As the reference's ids look: a UUID of version 4 (RFC 9562).
 std::string new_id(World& world) {
@@ -123,9 +125,8 @@ Result<std::shared_ptr<Infrastructure>> Registry::create(const std::string& owne
   return made;
 }
 
-Result<std::shared_ptr<Infrastructure>> Registry::take(const std::string& exported,
-                                                       const std::string& owner) {
-  const Json json = Json::parse(exported, nullptr, false);
+Result<std::shared_ptr<Infrastructure>> Registry::take(std::string_view exported, const std::string& owner) {
+  const Json json = json::parse_json(exported);
   const bool named = json.is_object() && json.contains("id") && json["id"].is_string();
   const std::string id = named ? json["id"].get<std::string>() : "";
   if (!is_id(id)) return Status(Code::Invalid, "the body is not an exported infrastructure");
@@ -163,12 +164,13 @@ size_t Registry::count_of(const std::string& owner) const {
 
 std::vector<InfrastructureFacts> Registry::facts() const {
   std::vector<InfrastructureFacts> facts;
-  if (auto text = read_file(deleted_file(), size_t{64} << 20); text.ok())
+  if (auto text = read_file(deleted_file(), 2 * kLargestDeleted); text.ok())
     for (const std::string_view line : split(*text, '\n')) {
-      const Json json = Json::parse(line, nullptr, false);
-      if (json.is_object())
-        facts.push_back({json.value("id", ""), json.value("owner", ""), json.value("created", 0.0), true,
-                         json.value("figures", Json::object())});
+      const Json json = json::parse_json(line);
+      const Json& figures = json::member(json, "figures");
+      if (figures.is_object())
+        facts.push_back({json::text_of(json, "id"), json::text_of(json, "owner"),
+                         json::number_of(json, "created"), true, figures});
     }
   for (const auto& one : all()) facts.push_back(facts_of(*one, settings_.host->world->clock.wall_seconds()));
   return facts;
@@ -177,13 +179,16 @@ std::vector<InfrastructureFacts> Registry::facts() const {
 Result<ir::Program> Registry::compiled(const Document& document, const std::string& user) const {
   const std::string folder = folder_ + "/../checks/" + random_token(settings_.host->world->random);
   if (Status made = make_directories(folder, 0700); !made.ok()) return made;
-  auto program = compile_document(users_.of(user), folder, document);
+  auto program = compile_document(users_.of(user), folder, folder + "/state", document);
   (void)settings_.host->world->files.remove_tree(folder);
   return program;
 }
 
 Status Registry::remove(const std::string& id) {
-  if (auto one = find(id); one.ok()) note_deleted(**one);
+  if (auto one = find(id); one.ok()) {
+    note_deleted(**one);
+    (*one)->forget_state();
+  }
   {
     std::lock_guard lock(mutex_);
     // Of two who ask for the same, one removes it.
@@ -209,9 +214,20 @@ void Registry::note_deleted(const Infrastructure& one) const {
   const InfrastructureFacts facts = facts_of(one, settings_.host->world->clock.wall_seconds());
   const Json line = {
       {"id", facts.id}, {"owner", facts.owner}, {"created", facts.created}, {"figures", facts.figures}};
+  const std::string text = line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  std::lock_guard lock(mutex_);
+  std::error_code error;
+  const auto size = std::filesystem::file_size(deleted_file(), error);
+  if (!error && size > kLargestDeleted) {  // the newer half stays
+    auto all = read_file(deleted_file(), size);
+    if (!all.ok()) return;
+    all->erase(0, all->find('\n', all->size() / 2) + 1);
+    (void)write_file_atomic(deleted_file(), *all + text, 0600);
+    return;
+  }
   const int file = ::open(deleted_file().c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
   if (file < 0) return;
-  (void)write_all(file, line.dump() + "\n", deleted_file());
+  (void)write_all(file, text, deleted_file());
   ::close(file);
 }
 

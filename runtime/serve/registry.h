@@ -35,7 +35,7 @@ class Registry {
   Result<std::shared_ptr<Infrastructure>> find(const std::string& id) const;
   Result<std::shared_ptr<Infrastructure>> create(const std::string& owner);
   // Imports the result of Infrastructure::exported(), which must be trusted. Conflict: it already exists.
-  Result<std::shared_ptr<Infrastructure>> take(const std::string& exported, const std::string& owner);
+  Result<std::shared_ptr<Infrastructure>> take(std::string_view exported, const std::string& owner);
   size_t count_of(const std::string& owner) const;
   std::vector<InfrastructureFacts> facts() const;
   // Compiles a document without creating anything. Invalid: it does not compile.

@@ -15,6 +15,7 @@
 #include "runtime/serve/access.h"
 #include "runtime/serve/audit.h"
 #include "runtime/serve/part.h"
+#include "runtime/serve/records.h"
 #include "runtime/serve/registry.h"
 #include "runtime/serve/users.h"
 #include "runtime/serve/webhooks.h"
@@ -62,6 +63,7 @@ class Service {
   std::vector<std::string> notes_;
   std::unique_ptr<Access> access_;
   std::unique_ptr<Audit> audit_;
+  std::unique_ptr<Records> records_;
   std::unique_ptr<Users> users_;
   std::unique_ptr<Registry> registry_;
   std::unique_ptr<Webhooks> webhooks_;

@@ -7,8 +7,10 @@
 
 #include "common/files.h"
 #include "compiler/diag/render.h"
+#include "runtime/serve/records.h"
 #include "runtime/serve/run_failure.h"
 #include "runtime/serve/workspace.h"
+#include "runtime/state/place.h"
 
 namespace radl::serve {
 namespace {
@@ -29,6 +31,8 @@ Status Workspace::execute(const WorkspaceRun& run, Cancellation& cancellation) {
     if (!users_.trusts(user))
       return Status(Code::Auth, "runs of " + user + " are not allowed: this service does not trust its users")
           .with_hint("an administrator may start it with --trust-users");
+  if (settings_.records && is_bucket_place(states_))
+    if (Status kept = settings_.records->copy(cancellation.finishing()); !kept.ok()) return kept;
   return destroys ? run_destroy(run, cancellation) : run_apply(run, cancellation);
 }
 
