@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/json_values.h"
 #include "runtime/serve/own_call.h"
 #include "runtime/serve/route.h"
 
@@ -86,7 +87,8 @@ Begun AccountApi::begin(const httpd::RequestHead& head, const Caller& caller) {
   for (const Route& route : routes()) {
     const auto held = path_parameters(route.path, *path);
     if (!held) continue;
-    if (route.method != head.method) {
+    if (route.method != head.method && !(head.method == "HEAD" && route.method == "GET")) {
+      if (route.method == "GET") allowed += (allowed.empty() ? "" : ", ") + std::string("HEAD");
       allowed += (allowed.empty() ? "" : ", ") + std::string(route.method);
       continue;
     }
@@ -118,7 +120,7 @@ Answer AccountApi::list_tokens(const Caller& caller, const std::string&, const s
 }
 
 Answer AccountApi::issue_token(const Caller& caller, const std::string&, const std::string& body) {
-  const Json json = Json::parse(body, nullptr, false);
+  const Json json = json::parse_json(body);
   if (!json.is_object()) return failed(invalid("the body is not a JSON object"));
   const auto scope = scope_named(text_in(json, "scope"));
   if (!scope) return failed(invalid("'scope' must be read, plan, apply or admin"));

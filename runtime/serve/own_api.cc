@@ -37,6 +37,7 @@ const std::vector<OwnApi::Route>& OwnApi::routes() {
       {"GET", "/infrastructures/{infrastructure}/files", Scope::Read, &OwnApi::list_files},
       {"PUT", "/infrastructures/{infrastructure}/files/{path}", Scope::Plan, nullptr},  // Upload
       {"DELETE", "/infrastructures/{infrastructure}/files/{path}", Scope::Plan, &OwnApi::remove_file},
+      {"POST", "/infrastructures/{infrastructure}/look", Scope::Plan, &OwnApi::look_at_data},
       {"GET", "/infrastructures/{infrastructure}/logs", Scope::Read, &OwnApi::list_logs},
       {"GET", "/infrastructures/{infrastructure}/logs/{path}", Scope::Read, &OwnApi::get_log},
       {"POST", "/infrastructures/{infrastructure}/cancel", Scope::Apply, &OwnApi::cancel_job},

@@ -104,6 +104,7 @@ class OwnApi : public Part {
   httpd::Answer get_recommend(OwnCall& call);
   httpd::Answer post_recommend(OwnCall& call);
   httpd::Answer rehearse(OwnCall& call);
+  httpd::Answer look_at_data(OwnCall& call);
   httpd::Answer cancel_job(OwnCall& call);
   httpd::Answer get_task_log(OwnCall& call);
   httpd::Answer get_measurements(OwnCall& call);

@@ -2,10 +2,16 @@
 
 #include <charconv>
 
+#include "common/json_depth.h"
+#include "common/json_values.h"
 #include "runtime/serve/document.h"
+#include "runtime/serve/workspace.h"
 
 namespace radl::serve {
 namespace {
+
+// Each value of a body takes many times its bytes in memory.
+constexpr size_t kMostValues = 200'000;
 
 int http_status(Code code) {
   switch (code) {
@@ -41,7 +47,8 @@ std::string OwnCall::parameter(const std::string& name) const {
 }
 
 Result<Json> OwnCall::json() const {
-  Json json = Json::parse(body, nullptr, false);
+  if (json_shape(body).values > kMostValues) return invalid("the body has too many values");
+  Json json = json::parse_json(body);
   if (!json.is_object()) return invalid("the body is not a JSON object");
   return json;
 }
@@ -92,6 +99,13 @@ Status may_compile(const OwnCall& call, const std::string& program) {
 
 httpd::Answer json_answer(const Json& json, int status) {
   return {.status = status, .body = json.dump(-1, ' ', false, Json::error_handler_t::replace)};
+}
+
+Json unreadable_row(const Workspace& of, const Status& why, Json about) {
+  about["infrastructure"] = of.id();
+  about["name"] = of.name();
+  about["error"] = why.text();
+  return about;
 }
 
 httpd::Answer error_answer(const Status& status) {

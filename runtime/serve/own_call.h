@@ -11,6 +11,8 @@
 
 namespace radl::serve {
 
+class Workspace;
+
 struct OwnCall {
   const httpd::RequestHead& head;
   const std::string& body;
@@ -37,6 +39,8 @@ Status may_compile(const OwnCall& call, const std::string& program);
 Result<unsigned long long> whole_number(const std::string& name, const std::string& text);
 
 httpd::Answer json_answer(const Json& json, int status = 200);
+// An infrastructure in the "unreadable" of a list. `about`: what of it cannot be read; {}: its state.
+Json unreadable_row(const Workspace& of, const Status& why, Json about = Json::object());
 // {"error": {"code", "message", "hint"}} with the HTTP status for its code, for all paths below /api/.
 httpd::Answer error_answer(const Status& status);
 httpd::Answer error_answer(int http, std::string_view code, const std::string& message,

@@ -22,12 +22,15 @@ Answer program_refused(const Status& status, Json findings) {
 }  // namespace
 
 Answer OwnApi::list_infrastructures(OwnCall& call) {
-  Json rows = Json::array();
+  Json rows = Json::array(), unreadable = Json::array();
   for (const auto& one : all(call)) {
     Json row = one->summary();
     if (row["state"] != "draft") rows.push_back(std::move(row));
   }
-  return json_answer({{"infrastructures", std::move(rows)}});
+  if (call.caller.may(Scope::Admin))  // whose it is cannot be read
+    for (const auto& [id, why] : workspaces_.unreadable())
+      unreadable.push_back({{"infrastructure", id}, {"error", why}});
+  return json_answer({{"infrastructures", std::move(rows)}, {"unreadable", std::move(unreadable)}});
 }
 
 Answer OwnApi::create_infrastructure(OwnCall& call) {
@@ -86,11 +89,19 @@ Answer OwnApi::get_receipt(OwnCall& call) {
 
 // Trainings and programs, as the states have them.
 Answer OwnApi::list_jobs(OwnCall& call) {
-  Json jobs = Json::array();
+  Json jobs = Json::array(), unreadable = Json::array();
   for (const auto& one : all(call)) {
-    if (one->summary().value("jobs", 0) == 0) continue;
+    const Json row = one->summary();
+    if (row.contains("unreadable")) {
+      unreadable.push_back(unreadable_row(*one, Status(Code::Corrupt, row.value("unreadable", ""))));
+      continue;
+    }
+    if (row.value("jobs", 0) == 0) continue;
     auto now = one->snapshot();
-    if (!now.ok()) continue;
+    if (!now.ok()) {
+      unreadable.push_back(unreadable_row(*one, now.status()));
+      continue;
+    }
     for (const StepRecord* job : driver::jobs_of(*now))
       jobs.push_back({{"infrastructure", one->id()},
                       {"name", one->name()},
@@ -101,7 +112,7 @@ Answer OwnApi::list_jobs(OwnCall& call) {
                       {"seconds", job->seconds},
                       {"finished", job->finished_at}});
   }
-  return json_answer({{"jobs", std::move(jobs)}});
+  return json_answer({{"jobs", std::move(jobs)}, {"unreadable", std::move(unreadable)}});
 }
 
 Answer OwnApi::make_plan(OwnCall& call) {

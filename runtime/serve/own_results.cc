@@ -4,6 +4,7 @@
 
 #include "common/digest.h"
 #include "common/files.h"
+#include "common/json_values.h"
 #include "common/process/process.h"
 #include "common/program_folder.h"
 #include "runtime/base/world.h"
@@ -17,6 +18,7 @@ using httpd::Answer;
 namespace fs = std::filesystem;
 
 constexpr std::chrono::seconds kPredictSeconds{60};
+constexpr size_t kLargestReport = size_t{8} << 20;  // a larger one is only in the list of files
 
 std::string upload_path(const Workspace& of, const std::string& name) {
   return of.folder() + "/files/" + name;
@@ -35,6 +37,7 @@ class OwnApi::Upload : public httpd::Exchange {
     if (written.ok()) return {};
     return error_answer(written);
   }
+  bool keeps_body() const override { return false; }
   Answer finish() override {
     // A run or a plan may have begun since.
     if (Status takes = of_->takes_files(may_apply_); !takes.ok()) return error_answer(takes);
@@ -117,12 +120,10 @@ Answer OwnApi::list_results(OwnCall& call) {
   const std::string folder = (*found)->result_folder();
   Json files = files_below(folder, false);
   Json report, model;
-  if (auto text = read_file(folder + "/report.json", size_t{64} << 20); text.ok())
-    report = Json::parse(*text, nullptr, false);
+  if (auto text = read_file(folder + "/report.json", kLargestReport); text.ok())
+    report = json::parse_json(*text);
   if (auto text = read_file(folder + "/model/model.json", size_t{1} << 20); text.ok())
-    model = Json::parse(*text, nullptr, false);
-  for (Json* json : {&report, &model})
-    if (json->is_discarded()) *json = Json();
+    model = json::parse_json(*text);
   return json_answer(
       {{"files", std::move(files)}, {"report", std::move(report)}, {"model", std::move(model)}});
 }
@@ -163,7 +164,7 @@ Answer OwnApi::predict(OwnCall& call) {
   auto done = run_process(settings.host->environment(), request);
   fs::remove(picture, error);
   if (!done.ok()) return error_answer(done.status());
-  const Json line = Json::parse(done->out, nullptr, false);
+  const Json line = json::parse_json(done->out);
   if (done->exit_status != 0 || !line.is_object())
     return error_answer(400, "invalid", "the body is not an image");
   return json_answer({{"top", line.value("top", Json::array())}});

@@ -1,6 +1,7 @@
 // What the own API answers by radlc's own commands, which change nothing: recommendations, rehearsals, prices
 // and costs. Each runs in a process of its own, whose end, memory and time are its own.
 #include <algorithm>
+#include <filesystem>
 #include <set>
 
 #include "common/http/closed_address.h"
@@ -10,6 +11,7 @@
 #include "common/text.h"
 #include "runtime/base/world.h"
 #include "runtime/serve/own_api.h"
+#include "runtime/serve/plan_query.h"
 
 namespace radl::serve {
 namespace {
@@ -20,6 +22,8 @@ constexpr std::chrono::seconds kCommandSeconds{120};
 constexpr int kMostRehearsals = 1000;
 constexpr size_t kLargestLog = size_t{1} << 20;  // of an answer: its end
 constexpr int kNothingFits = 3;                  // of `radlc recommend`
+constexpr const char* kEngine = "radl-train";
+constexpr int kDecoded = 200;  // images of a dataset that a look decodes
 
 // A folder with a program in it, that goes with this.
 class ProgramFolder {
@@ -44,13 +48,16 @@ class ProgramFolder {
 // What limits the requests of a user whom the service does not trust (users.h).
 const std::vector<std::string> kLimits = {http::kConfined, kMachineIdentity, "AWS_EC2_METADATA_DISABLED"};
 
-// What the command prints. Invalid, with its words: it refused. `inherited`: variables of the user that the
-// command gets as well.
+// What the command of radlc, or of the engine, prints. Invalid, with its words: it refused. `inherited`:
+// variables of the user that the command gets as well.
 Result<std::string> output_of(const driver::Host& host, std::vector<std::string> words, int also_fine = 0,
                               const std::vector<std::string>& inherited = kLimits) {
   ProcessRequest request;
   request.argv = std::move(words);
-  request.argv.insert(request.argv.begin(), program_folder() + "/radlc");
+  if (request.argv.front() == kEngine)
+    request.argv.front() = program_folder() + "/" + kEngine;
+  else
+    request.argv.insert(request.argv.begin(), program_folder() + "/radlc");
   request.inherited = inherited;
   request.environment["NO_COLOR"] = "1";
   request.deadline = kCommandSeconds;
@@ -65,8 +72,9 @@ Result<std::string> output_of(const driver::Host& host, std::vector<std::string>
 }
 
 // The same, as JSON.
-Result<Json> command(const driver::Host& host, std::vector<std::string> words, int also_fine = 0) {
-  auto out = output_of(host, std::move(words), also_fine);
+Result<Json> command(const driver::Host& host, std::vector<std::string> words, int also_fine = 0,
+                     const std::vector<std::string>& inherited = kLimits) {
+  auto out = output_of(host, std::move(words), also_fine, inherited);
   if (!out.ok()) return out.status();
   Json json = Json::parse(*out, nullptr, false);
   return json.is_discarded() ? Result<Json>(invalid("the command failed")) : std::move(json);
@@ -167,6 +175,37 @@ Answer OwnApi::rehearse(OwnCall& call) {
   return answer_by_command(call, std::move(words), kFailed);
 }
 
+// The classes of a dataset and some of its images, before anything is trained on them.
+Answer OwnApi::look_at_data(OwnCall& call) {
+  auto found = find(call, call.path[0]);
+  if (!found.ok()) return error_answer(found.status());
+  auto body = call.json();
+  if (!body.ok()) return error_answer(body.status());
+  auto dataset = text_in(*body, "dataset");
+  if (!dataset.ok()) return error_answer(dataset.status());
+  constexpr std::string_view kUploads = "./files/";
+  constexpr std::string_view kSchemes[] = {"s3://", "gs://", "az://", "swift://", "https://"};
+  std::string place = *dataset;
+  if (place.starts_with(kUploads)) {
+    const std::string name = place.substr(kUploads.size());
+    if (!is_upload_path(name)) return error_answer(invalid("invalid file name"));
+    place = (*found)->folder() + "/files/" + name;
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(std::filesystem::symlink_status(place, error)))
+      return error_answer(not_found(name + " was not uploaded"));
+  } else if (std::ranges::none_of(kSchemes, [&](std::string_view one) { return place.starts_with(one); })) {
+    return error_answer(
+        invalid("'dataset' is an upload, such as ./files/images.zip, or the address of a bucket or archive"));
+  }
+  const auto slot = processes_.take(call.caller.user);
+  if (!slot) return too_many_processes();
+  auto json = command(
+      *users_.of((*found)->owner()).host,
+      {kEngine, "data", "look", place, "--json", "--decode=" + std::to_string(kDecoded), "--samples=12"}, 0,
+      kStoreVariables);
+  return json.ok() ? json_answer(*json) : error_answer(json.status());
+}
+
 // By `radlc cancel`, which reads the state, also from a bucket, and logs in to the job's nodes. The run that
 // waits for the job sees its end.
 Answer OwnApi::cancel_job(OwnCall& call) {
@@ -232,10 +271,12 @@ Answer OwnApi::costs(OwnCall& call) {
   std::set<std::string> owners;  // each has a history
   for (const auto& one : all(call)) owners.insert(one->owner());
   std::vector<Json> history;
+  Json unreadable = Json::array();
   for (const std::string& owner : owners) {
     auto its = command(*users_.of(owner).host, {"history", "--json", "--newest=100000"});
-    if (!its.ok()) return error_answer(its.status());
-    for (Json& run : *its) history.push_back(std::move(run));
+    if (!its.ok()) unreadable.push_back({{"owner", owner}, {"error", its.status().text()}});
+    if (its.ok())
+      for (Json& run : *its) history.push_back(std::move(run));
   }
   std::ranges::stable_sort(history, {}, [](const Json& run) { return run.value("time", 0.0); });
   std::map<std::string, std::string> ids, names;  // by the folder of the state
@@ -260,7 +301,8 @@ Answer OwnApi::costs(OwnCall& call) {
                     {"predicted_cost", run.value("predicted_cost", Json())},
                     {"life_cost", run.value("life_cost", Json())}});
   }
-  return json_answer({{"price_per_hour", now}, {"runs", std::move(runs)}});
+  return json_answer(
+      {{"price_per_hour", now}, {"runs", std::move(runs)}, {"unreadable", std::move(unreadable)}});
 }
 
 }  // namespace radl::serve

@@ -19,6 +19,7 @@
 #include "runtime/serve/page.h"
 #include "runtime/serve/rate.h"
 #include "runtime/serve/run_events.h"
+#include "runtime/state/place.h"
 #include "runtime/state/store.h"
 
 namespace radl::serve {
@@ -27,7 +28,8 @@ namespace {
 using httpd::Answer;
 
 constexpr double kLinkSeconds = 600;
-constexpr size_t kLongestWhy = 4096;  // of a webhook: the findings of a program may be megabytes
+constexpr size_t kMostHeld = size_t{256} << 20;  // of bodies in memory
+constexpr size_t kLongestWhy = 4096;             // of a webhook: the findings of a program may be megabytes
 
 // Of each stream a connection and a log, of all other connections and files the rest.
 constexpr rlim_t kDescriptors = 2 * EventStreams::kMostOfAll + 4096;
@@ -137,7 +139,9 @@ class Service::Requests : public httpd::Handler {
 
   Answer refused(const httpd::RequestHead& head, const Refusal& refusal, const Caller* caller = nullptr) {
     audit_.note(head, caller, refusal.status);
-    return secured(refusal_of(head, refusal));
+    Answer answer = refusal_of(head, refusal);
+    if (refusal.status == 401) answer.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"radlc\"");
+    return secured(std::move(answer));
   }
 
   // A browser runs nothing of an answer that does not say what it may run.
@@ -180,9 +184,15 @@ class Service::Requests : public httpd::Handler {
         : requests(r), exchange(std::move(e)), head(h), caller(c), audit(a) {}
     // Its connection broke, or it found no room in the queue: 499 as proxies write it.
     ~Admitted() override {
+      requests.held_ -= held;
       if (audit) audit->note(head, &caller, 499);
     }
     std::optional<Answer> receive(std::string_view part) override {
+      if (exchange->keeps_body()) {
+        held += part.size();
+        if ((requests.held_ += part.size()) > kMostHeld)
+          return noted(refusal(head, 503, "The bodies of other requests fill the memory of the service."));
+      }
       auto answer = exchange->receive(part);
       if (answer) return noted(std::move(*answer));
       return {};
@@ -197,7 +207,8 @@ class Service::Requests : public httpd::Handler {
     const std::unique_ptr<httpd::Exchange> exchange;
     const httpd::RequestHead head;
     const Caller caller;
-    Audit* audit;  // nullptr: it changes nothing, or was noted
+    Audit* audit;     // nullptr: it changes nothing, or was noted
+    size_t held = 0;  // bytes of its body in memory
   };
 
   const HiddenPaths paths_;
@@ -207,6 +218,7 @@ class Service::Requests : public httpd::Handler {
   const std::vector<std::unique_ptr<Part>>& parts_;
   Rate rate_;
   OwnApi* counts_ = nullptr;
+  mutable std::atomic<size_t> held_ = 0;  // bytes of all bodies in memory
   std::atomic<bool> open_{false};
 };
 
@@ -241,11 +253,18 @@ Result<std::unique_ptr<Service>> Service::start(const ServiceOptions& o) {
   }
   World& world = *o.settings.host->world;
   (void)world.files.remove_tree(o.folder + "/programs");  // of requests that a killed service had begun
+  Settings settings = o.settings;
+  if (is_bucket_place(settings.states)) {
+    auto records = Records::open(o.folder, settings.states, world, service->notes_);
+    if (!records.ok()) return std::move(records).status().at("--state " + settings.states);
+    service->records_ = std::move(*records);
+    settings.records = service->records_.get();
+  }
   auto access = Access::open(o.folder, o.owner, world);
   if (!access.ok()) return access.status();
   service->access_ = std::move(*access);
   service->audit_ = std::make_unique<Audit>(o.folder, world.clock);
-  service->users_ = std::make_unique<Users>(o.settings, o.folder, o.owner, o.trust_users);
+  service->users_ = std::make_unique<Users>(settings, o.folder, o.owner, o.trust_users);
   service->requests_ = std::make_unique<Requests>(*service->access_, *service->users_, *service->audit_,
                                                   service->parts_, o.limits, world.clock);
   // More than all RequestSlots together (48): a read always finds a worker.

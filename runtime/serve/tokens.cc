@@ -9,6 +9,7 @@
 
 #include "common/digest.h"
 #include "common/files.h"
+#include "common/json_values.h"
 #include "common/turn.h"
 
 namespace radl::serve {
@@ -33,18 +34,19 @@ Json to_json(const Token& token, const std::string& hash) {
           {"sha256", hash}};
 }
 
+// Nothing: the record is not a token's. A token without its times would never expire.
 std::optional<Token> token_in(const Json& json) {
-  const auto scope = scope_named(json.value("scope", ""));
-  const auto kind = std::ranges::find(kKinds, json.value("kind", ""));
-  if (!scope || kind == std::end(kKinds)) return {};
-  return Token{.id = json.value("id", ""),
-               .user = json.value("user", ""),
-               .label = json.value("label", ""),
+  const auto scope = scope_named(json::text_of(json, "scope"));
+  const auto kind = std::ranges::find(kKinds, json::text_of(json, "kind"));
+  if (!scope || kind == std::end(kKinds) || !json::member(json, "expires").is_number()) return {};
+  return Token{.id = json::text_of(json, "id"),
+               .user = json::text_of(json, "user"),
+               .label = json::text_of(json, "label"),
                .scope = *scope,
                .kind = Token::Kind(kind - std::begin(kKinds)),
-               .maker = json.value("maker", ""),
-               .created = json.value("created", 0.0),
-               .expires = json.value("expires", 0.0)};
+               .maker = json::text_of(json, "maker"),
+               .created = json::number_of(json, "created"),
+               .expires = json::number_of(json, "expires")};
 }
 
 std::string version_of(const std::string& path) {
@@ -78,12 +80,12 @@ Status Tokens::read_locked() {
   std::vector<Kept> tokens;
   if (!text.ok() && text.status().code() != Code::NotFound) return text.status();
   if (text.ok()) {
-    const Json json = Json::parse(*text, nullptr, false);
-    if (!json.is_object() || !json.contains("tokens"))
+    const Json json = json::parse_json(*text);
+    if (!json::member(json, "tokens").is_array())
       return Status(Code::Corrupt, path() + ": not a list of tokens")
           .with_hint("restore it from a backup, or remove it and issue new tokens");
     for (const Json& one : json["tokens"])
-      if (auto token = token_in(one)) tokens.push_back({std::move(*token), one.value("sha256", "")});
+      if (auto token = token_in(one)) tokens.push_back({std::move(*token), json::text_of(one, "sha256")});
   }
   tokens_ = std::move(tokens);
   version_ = version;

@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <utility>
 
 #include "common/files.h"
 #include "common/guarded.h"
+#include "common/json_values.h"
+#include "common/shorten.h"
 #include "runtime/base/world.h"
 #include "runtime/run/event_log.h"
 #include "runtime/serve/workspace_run.h"
@@ -16,7 +19,9 @@
 namespace radl::serve {
 namespace {
 
-constexpr size_t kMostNotes = 50;
+// All records of runs together stay far below kLargestAbout, so that a workspace can always be opened again.
+constexpr size_t kMostRuns = 500, kRunsWithNotes = 50, kMostNotes = 50;
+constexpr size_t kLongestNote = 2000, kLongestWhy = 8000, kMostLogs = 100;
 constexpr size_t kLargestAbout = size_t{16} << 20;
 
 using State = WorkspaceRun::State;
@@ -51,6 +56,30 @@ WorkspaceRun run_from(const Json& json) {
   run.logs = json.at("logs").get<std::vector<std::string>>();
   run.notes = json.at("notes").get<std::vector<std::string>>();
   return run;
+}
+
+// A record that cannot be read hides neither the infrastructure nor its other runs.
+WorkspaceRun readable_run(const Json& json, const std::string& id) {
+  WorkspaceRun run;
+  const Status read = guarded([&]() -> Status {
+    run = run_from(json);
+    return {};
+  });
+  if (read.ok()) return run;
+  run = {};
+  run.id = json::text_of(json, "id").empty() ? id : json::text_of(json, "id");
+  run.command = "unknown";
+  run.state = State::Failed;
+  run.code = code_name(Code::Corrupt);
+  run.why = "the record of this run cannot be read";
+  return run;
+}
+
+size_t number_of_run(const WorkspaceRun& run) {
+  size_t number = 0;
+  const std::string_view digits = std::string_view(run.id).substr(run.id.rfind('-') + 1);
+  std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return number;
 }
 
 }  // namespace
@@ -124,7 +153,8 @@ Result<std::shared_ptr<Workspace>> Workspace::open(Users& users, const std::stri
     one->states_ = about.value("states", "");
     one->sources_.files = about.value("files", std::vector<std::string>());
     one->sources_.module_path = about.value("module_path", std::vector<std::string>());
-    for (const Json& run : about.at("runs")) one->runs_.push_back(run_from(run));
+    for (const Json& run : about.at("runs"))
+      one->runs_.push_back(readable_run(run, fmt::format("{}-{}", id, one->runs_.size() + 1)));
     return {};
   });
   if (!read.ok()) return Status(Code::Corrupt, folder + "/about.json: " + read.message());
@@ -157,8 +187,8 @@ void Workspace::end_locked(WorkspaceRun& run, State state, const Status& why) {
   run.ended = settings_.host->world->clock.wall_seconds();
   if (!why.ok()) {
     run.code = code_name(why.code());
-    run.why = why.message();
-    run.hint = why.hint();
+    run.why = shorten(why.message(), kLongestWhy);
+    run.hint = shorten(why.hint(), kLongestNote);
   }
   tell(run, "run.finished");
 }
@@ -261,7 +291,7 @@ Result<WorkspaceRun> Workspace::run(const std::string& plan, const std::string& 
   if (std::ranges::find(runs_, plan, &WorkspaceRun::plan) != runs_.end())
     return Status(Code::Conflict, "this plan was run already").with_hint("plan again");
   WorkspaceRun run;
-  run.id = fmt::format("{}-{}", id_, runs_.size() + 1);
+  run.id = fmt::format("{}-{}", id_, runs_.empty() ? 1 : number_of_run(runs_.back()) + 1);
   run.command = shown->value("command", "apply");
   run.plan = plan;
   run.by = by;
@@ -272,10 +302,25 @@ Result<WorkspaceRun> Workspace::run(const std::string& plan, const std::string& 
     runs_.pop_back();
     return saved;
   }
+  forget_old_runs_locked();
   if (!secrets.empty()) secrets_[run.id] = secrets;
   queue_.push_back(run.id);
   start_locked();
   return run;
+}
+
+// The newest kMostRuns stay; of an older one its record and events go, and its plan with the next plan.
+void Workspace::forget_old_runs_locked() {
+  for (size_t i = 0; i + kRunsWithNotes < runs_.size(); ++i) runs_[i].notes.clear();
+  if (runs_.size() <= kMostRuns) return;
+  const auto kept = runs_.end() - long(kMostRuns);
+  std::error_code ignored;  // a file that stays takes room alone
+  for (auto run = runs_.begin(); run != kept; ++run) {
+    if (!run->over()) return;  // runs end in their order
+    for (const std::string& log : run->logs)
+      std::filesystem::remove(folder_ + "/runs/" + log + ".jsonl", ignored);
+  }
+  runs_.erase(runs_.begin(), kept);
 }
 
 bool Workspace::stop_run(const std::string& id) {
@@ -338,7 +383,8 @@ void Workspace::work() {
 
 void Workspace::begun(const std::string& run, const std::string& log) {
   std::lock_guard lock(mutex_);
-  if (WorkspaceRun* its = find_locked(run)) its->logs.push_back(log);
+  WorkspaceRun* its = find_locked(run);
+  if (its && its->logs.size() < kMostLogs) its->logs.push_back(log);
   (void)save_locked();
 }
 
@@ -377,7 +423,7 @@ driver::Tell Workspace::notes_of(const std::string& run) {
     if (notice.kind == driver::Notice::Kind::Progress) return;
     std::lock_guard lock(mutex_);
     WorkspaceRun* its = find_locked(run);
-    if (its && its->notes.size() < kMostNotes) its->notes.push_back(notice.text);
+    if (its && its->notes.size() < kMostNotes) its->notes.push_back(shorten(notice.text, kLongestNote));
   };
 }
 

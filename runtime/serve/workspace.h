@@ -146,6 +146,7 @@ class Workspace {
   Result<Json> plan_destroy(const PlanQuery& query, Cancellation& cancellation);
   Json shown(const PlanQuery& query, const driver::Preview& preview) const;
   Status keep_plan(const Json& plan, const std::string& saved) const;
+  void forget_old_runs_locked();
   void start_locked();
   void work();
   Status execute(const WorkspaceRun& run, Cancellation& cancellation);

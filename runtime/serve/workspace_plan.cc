@@ -1,4 +1,6 @@
 // The plans of a workspace: made, kept, and compared with what a run would do.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -16,7 +18,7 @@ namespace radl::serve {
 namespace {
 
 constexpr size_t kLargestPlan = size_t{64} << 20;
-constexpr size_t kKeptPlans = 20;  // of one infrastructure
+constexpr size_t kKeptPlans = 20, kKeptRunPlans = 100;  // of one infrastructure
 
 bool is_plan_id(const std::string& text) {
   return !text.empty() && text.size() <= 64 &&
@@ -151,14 +153,17 @@ Json Workspace::shown(const PlanQuery& query, const driver::Preview& preview) co
 }
 
 Status Workspace::keep_plan(const Json& plan, const std::string& saved) const {
-  const std::string id = plan.at("id");
+  const std::string id = plan.at("id"), text = plan.dump(1, ' ', false, Json::error_handler_t::replace);
+  if (text.size() > kLargestPlan)
+    return Status(Code::Quota, fmt::format("the plan has {} MiB, more than the {} MiB that the service keeps",
+                                           text.size() >> 20, kLargestPlan >> 20));
   if (!saved.empty())
     if (Status kept = write_file_atomic(saved_path(id), saved, 0600); !kept.ok()) return kept;
   prune_plans();
-  return write_file_atomic(plan_path(id), plan.dump(1, ' ', false, Json::error_handler_t::replace), 0600);
+  return write_file_atomic(plan_path(id), text, 0600);
 }
 
-// Plans that were run stay, to compare runs; what an apply takes goes once the run is over.
+// The newest plans that were run stay, to compare runs; what an apply takes goes once the run is over.
 void Workspace::prune_plans() const {
   namespace fs = std::filesystem;
   std::vector<std::pair<fs::file_time_type, std::string>> plans;  // by age
@@ -169,11 +174,14 @@ void Workspace::prune_plans() const {
   if (plans.size() < kKeptPlans) return;
   std::ranges::sort(plans);
   plans.resize(plans.size() - kKeptPlans + 1);
+  std::ranges::reverse(plans);  // the newest first
+  size_t kept = 0;
   std::lock_guard lock(mutex_);
   for (const auto& [age, plan] : plans) {
     const auto run = std::ranges::find(runs_, plan, &WorkspaceRun::plan);
-    if (run == runs_.end()) fs::remove(plan_path(plan), error);
-    if (run == runs_.end() || run->over()) fs::remove(saved_path(plan), error);
+    const bool over = run == runs_.end() || run->over();
+    if (over) fs::remove(saved_path(plan), error);
+    if (run == runs_.end() || (over && ++kept > kKeptRunPlans)) fs::remove(plan_path(plan), error);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/files.h"
+#include "common/guarded.h"
 #include "runtime/base/world.h"
 #include "runtime/serve/workspace.h"
 #include "runtime/state/place.h"
@@ -57,7 +58,8 @@ Result<Snapshot> Workspace::snapshot() const {
 // A list of many must not ask the bucket about each: once for each state of its runs, and every 15 s.
 std::string Workspace::bucket_stamp() const {
   std::lock_guard lock(mutex_);
-  return fmt::format("{}:{}:{}", runs_.size(), runs_.empty() ? "" : state_name(runs_.back().state),
+  return fmt::format("{}:{}:{}", runs_.empty() ? "" : runs_.back().id,
+                     runs_.empty() ? "" : state_name(runs_.back().state),
                      static_cast<long long>(settings_.host->world->clock.wall_seconds() / 15));
 }
 
@@ -69,9 +71,13 @@ Json Workspace::summary() const {
     std::lock_guard lock(facts_mutex_);
     const std::string stamp = in_bucket ? bucket_stamp() : stamp_of(database) + stamp_of(database + "-wal");
     if (facts_.stamp != stamp) {
-      auto now = snapshot();
-      facts_.row = now.ok() ? row_of(*now) : Json{{"unreadable", now.status().text()}};
-      facts_.stamp = now.ok() ? stamp : std::string();
+      const Status read = guarded([&]() -> Status {
+        auto now = snapshot();
+        if (now.ok()) facts_.row = row_of(*now);
+        return now.status();
+      });
+      if (!read.ok()) facts_.row = Json{{"unreadable", read.text()}};
+      facts_.stamp = read.ok() ? stamp : std::string();
     }
     row = facts_.row;
   }

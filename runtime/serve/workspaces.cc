@@ -33,6 +33,7 @@ Result<std::unique_ptr<Workspaces>> Workspaces::open(Users& users, const std::st
     auto found = Workspace::open(users, entry.path(), entry.path().filename());
     if (!found.ok()) {
       notes.push_back(found.status().text());
+      made->unreadable_.push_back({entry.path().filename(), found.status().text()});
       continue;
     }
     const Workspace& one = **found;

@@ -24,6 +24,10 @@ class Workspaces {
   void stop();
 
   std::vector<std::shared_ptr<Workspace>> all() const;  // oldest first
+  struct Unreadable {
+    std::string id, why;
+  };
+  const std::vector<Unreadable>& unreadable() const { return unreadable_; }  // could not be opened
   // By its id. NotFound.
   Result<std::shared_ptr<Workspace>> find(const std::string& id) const;
   // By the id of one of its runs or plans, ID-REST. NotFound.
@@ -47,6 +51,7 @@ class Workspaces {
   const size_t most_;
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<Workspace>> all_;
+  std::vector<Unreadable> unreadable_;
   bool stopping_ = false;
   Workspace::Listener listener_;
 };

@@ -339,6 +339,42 @@ class Api(ApiCase):
             if file.is_file():
                 self.assertNotIn(b"hush-1234567", file.read_bytes(), file)
 
+    def test_a_record_that_cannot_be_read_hides_no_other(self):
+        one, other, lost = self.create("one"), self.create("other"), self.create("lost")
+        for its in (one, other, lost):
+            self.run_plan(infrastructure=its, program="radl 2\noutput a (value = 1)\n")
+        reader = self.as_user("reader", "read")
+        self.stop_server()
+        place = self.folder / "service/workspaces"
+        about = json.loads((place / one / "about.json").read_text())
+        about["runs"] = [{"id": one + "-1", "state": "nonsense"}, 7, *about["runs"][1:]]
+        (place / one / "about.json").write_text(json.dumps(about))
+        (place / lost / "about.json").write_text("{")
+        (place / other / "receipt.json").write_text("[")
+        (database,) = (place / other / "state").rglob("state.db")
+        kept = database.read_bytes()
+        database.write_bytes(b"not a database" * 1000)
+        tokens = json.loads((self.folder / "service/tokens.json").read_text())
+        tokens["tokens"] += [7, {"scope": []}, {"scope": "read", "kind": "client", "id": 3}]
+        (self.folder / "service/tokens.json").write_text(json.dumps(tokens))
+        (self.folder / "service/infrastructures/nonsense").mkdir()
+        (self.folder / "service/deleted.jsonl").write_text('{"id": 7}\n[]\nnonsense\n')
+        self.serve(self.port)
+        listed = self.get("/infrastructures")
+        self.assertLessEqual({one, other}, {row["id"] for row in listed["infrastructures"]})
+        self.assertEqual([u["infrastructure"] for u in listed["unreadable"]], [lost])
+        self.assertEqual(self.ask("GET", "/infrastructures", **reader)[1]["unreadable"], [])
+        by_id = {run["id"]: run for run in self.get("/runs")["runs"]}
+        self.assertEqual((by_id[one + "-1"]["state"], by_id[one + "-1"]["code"]), ("failed", "corrupt"))
+        self.assertEqual(by_id[other + "-1"]["state"], "done")
+        self.assertEqual([u["infrastructure"] for u in self.get("/jobs")["unreadable"]], [other])
+        for path in ("/farms", "/costs", "/metrics"):
+            self.get(path)
+        self.assertEqual(self.ask_at("/infrastructures", "GET")[0], 200)
+        self.assertEqual(self.ask_at("/stats", "GET")[1]["stats"], [])
+        self.assertEqual(self.run_plan(infrastructure=one, program="radl 2\noutput a (value = 2)\n")["id"], one + "-3")
+        database.write_bytes(kept)
+
     def test_only_its_own_id_names_an_infrastructure(self):
         one = self.create()
         for method in ("GET", "DELETE"):

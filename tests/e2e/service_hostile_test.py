@@ -78,6 +78,34 @@ class ServiceHostileTest(ServiceCase):
         self.assertIn(b" 431 ", self.raw(self.head("GET", "/infrastructures", "X: " + "x" * 60000)))
         self.assert_serves()
 
+    def test_deep_and_wide_json(self):
+        """A value in a value a million times would overflow a stack, and a million values take a hundred times their bytes."""
+        deep, wide = "[" * 1_000_000 + "]" * 1_000_000, "[" + "0," * 4_000_000 + "0]"
+        for path in ("/api/v1/runs", "/api/v1/plans", "/api/v1/infrastructures", "/api/v1/recommend", "/api/v1/rehearsals", "/api/v1/measurements", "/api/v1/webhooks", "/api/tokens"):
+            for inner in (deep, wide):
+                self.assertIn(self.ask("POST", path, '{"name": "a", "scope": "all", "plan": "x-1", "inputs": {"a": %s}}' % inner)[0], (400, 413), path)
+        uri = self.create("network n ()")
+        for inner in (deep, wide):
+            self.assertEqual(self.ask("POST", uri + "/authorization", '{"token": %s}' % inner)[0], 400)
+            self.assertEqual(self.ask("PUT", "/infrastructures", '{"id": %s}' % inner)[0], 400)
+        self.assert_serves()
+
+    def test_many_large_bodies_at_once_do_not_fill_the_memory(self):
+        kept = []
+        for _ in range(60):
+            connection = socket.create_connection(("127.0.0.1", self.port), timeout=60)
+            connection.sendall(self.head("POST", "/api/v1/plans", f"Content-Length: {15 << 20}"))
+            try:
+                for _ in range(15):  # all but its end
+                    connection.sendall(b" " * ((1 << 20) - 100))
+            except OSError:  # refused before all of it came
+                pass
+            kept.append(connection)
+        self.assertLess(self.memory(), 700 << 20)
+        for connection in kept:
+            connection.close()
+        self.assert_serves()
+
     def test_no_path_leads_out(self):
         path = self.create("network n ()")
         for out in OUT:
