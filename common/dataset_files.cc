@@ -163,7 +163,7 @@ Result<DatasetFiles> list_dataset(const std::string& place) {
     if (!files.ok()) return files.status();
     return DatasetFiles{path.string(), path.string(), std::move(*files)};
   }
-  if (!fs::exists(status)) return not_found(path.string() + ": is not there");
+  if (!fs::exists(status)) return not_found(path.string() + " does not exist");
   if (!fs::is_regular_file(status)) return invalid(path.string() + ": is neither a file nor a folder");
   if (is_csv_name(path.string())) return list_csv(path);
   const uint64_t size = fs::file_size(path, error);

@@ -71,8 +71,8 @@ Status failed_transfer(CURLcode code, const Request& r, const std::string& proxy
       return {Code::Invalid, what + "redirected too often"};
     case CURLE_SSL_CONNECT_ERROR:
       if (std::string_view(text).find("wrong version number") != std::string_view::npos)
-        return Status(Code::Retry, what + "no secure connection: whoever listens there speaks no TLS")
-            .with_hint("http in place of https, or another port");
+        return Status(Code::Retry, what + "no secure connection: the server does not speak TLS")
+            .with_hint("use http instead of https, or another port");
       return {Code::Retry, what + "no secure connection: " + (text[0] ? text : curl_easy_strerror(code))};
     default:
       break;

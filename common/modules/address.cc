@@ -135,7 +135,7 @@ Result<Address> parse_address(std::string_view text, const std::string& folder, 
   }
   if (made.git && !split_package(std::string(kGit) + std::string(location)).second.empty()) {
     return invalid("the repository's path has an @")
-        .with_hint("a tag stands behind the module: '..//MODULE@v1'");
+        .with_hint("write the tag after the module: '..//MODULE@v1'");
   }
   if (!made.git && archive_suffix(location).empty()) {
     return invalid("the address names no archive that can be read")

@@ -112,7 +112,7 @@ Status add_file(Content& content, std::string path, File file) {
   if (content.size() >= kMostFiles)
     return {Code::Quota, fmt::format("a package holds more than {} files", kMostFiles)};
   auto [slot, fresh] = content.try_emplace(std::move(path), std::move(file));
-  if (!fresh) return invalid(fmt::format("the path '{}' is there more than once", slot->first));
+  if (!fresh) return invalid(fmt::format("the path '{}' occurs more than once", slot->first));
   return {};
 }
 
@@ -125,7 +125,7 @@ std::string content_digest(const Content& content) {
 
 Result<Content> read_content(const std::string& folder) {
   std::error_code error;
-  if (!fs::is_directory(fs::symlink_status(folder, error))) return not_found(folder + " is not there");
+  if (!fs::is_directory(fs::symlink_status(folder, error))) return not_found(folder + " does not exist");
   Content content;
   uint64_t bytes = 0;
   fs::recursive_directory_iterator at(folder, error), end;

@@ -87,7 +87,7 @@ Result<LockFile> read_lock_file(const std::string& project) {
     // The folder follows from the rest: an edited one must not lead elsewhere.
     if (text_of(each, "folder") != package.folder())
       return broken(path, "a package has another folder than its own");
-    if (lock.find(package.address) != nullptr) return broken(path, "a package is there more than once");
+    if (lock.find(package.address) != nullptr) return broken(path, "a package occurs more than once");
     lock.put(std::move(package));
   }
   return lock;

@@ -15,7 +15,7 @@ namespace {
 template <class T>
 void unknown(const Document::Named<T>& named, DiagCode code, std::string_view what, const ast::Name& name,
              Diagnostics& diagnostics) {
-  // A name of a module that is not there.
+  // The name of a missing module.
   if (name.text.find('.') != name.text.npos && diagnostics.has(DiagCode::ModuleNotFound)) return;
   std::vector<std::string_view> names = named.names();
   Diagnostic& d = diagnostics.report(

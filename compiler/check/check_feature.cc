@@ -95,6 +95,8 @@ bool wrong_choice(const At& at, const Text& value) {
   if (yes_or_no) near = yes_or_no_meant(value.text);  // 'on' is nearer to 'no' than to 'yes'
   if (!near) near = nearest_name(value.text, at.spec.values);
   if (near) d.fix("write '" + std::string(*near) + "'", value.span, "'" + std::string(*near) + "'");
+  if (!near && !value.text.empty() && at.spec.name == "disk.N.os.name")
+    d.with_help("a distribution goes into `disk.0.os.flavour`");
   return false;
 }
 
@@ -282,7 +284,7 @@ bool check_number(const At& at, const hir::Number& number, Span span, const Chec
   if (at.feature.strict && spec.unit == UnitClass::Size && number.unit.text == "m") {
     at.diagnostics
         .report(DiagCode::WrongUnit, number.unit.span,
-                quoted(at.feature.name) + " takes a size, and `m` stands for minutes: mega is `M`")
+                quoted(at.feature.name) + " takes a size, but `m` means minutes: mega is `M`")
         .fix("write `M`", number.unit.span, "M");
     return false;
   }

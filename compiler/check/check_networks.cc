@@ -49,16 +49,16 @@ void warn_ports(const hir::Value* value, bool is_public, Diagnostics& diagnostic
       span.begin += 1 + static_cast<uint32_t>(item.begin);
     }
     if (!item.possible())
-      diagnostics.report(DiagCode::ImpossiblePorts, span, "there are no such ports: nothing is opened")
+      diagnostics.report(DiagCode::ImpossiblePorts, span, "invalid ports: nothing is opened")
           .with_help("ports go from 0 to 65535, and a range from its smaller number to its larger one");
     else if (!item.source())
-      diagnostics.report(DiagCode::ImpossiblePorts, span, "there are no such addresses: nothing is opened")
+      diagnostics.report(DiagCode::ImpossiblePorts, span, "invalid addresses: nothing is opened")
           .with_help("four numbers from 0 to 255 and a length from 0 to 32, as in 192.0.2.0/24");
     else if (is_public)
       warn_open(item, *text, span, diagnostics);
     if (item.second_range)
       diagnostics.report(DiagCode::PortRangeIgnored, span,
-                         "a range cannot be mapped: what stands behind `-` is ignored");
+                         "a range cannot be mapped: the part after `-` is ignored");
   }
 }
 
@@ -80,8 +80,7 @@ class WireguardCheck {
     if (!(port >= 1 && port <= 65535))
       return wrong(network, "wireguard_port", "`wireguard_port` is a port, 1 to 65535");
     if (!equal_ignoring_case(wanted, "yes")) return;
-    if (network.reference)
-      return wrong(network, "wireguard", "a network that is there already is not joined by WireGuard");
+    if (network.reference) return wrong(network, "wireguard", "WireGuard cannot join an existing network");
     refuse_twins({std::string(network.block->name.text), *range, port}, network);
   }
 

@@ -171,7 +171,7 @@ std::string nearest_feature(Scope scope, std::string_view name) {
   for (const FeatureSpec& spec : all_features())
     if (spec.scope == scope && !spec.name.ends_with('*')) names.push_back(spec.name);
   auto near = nearest_name(wanted.text, names);
-  // `memory` is the beginning of what is meant.
+  // `memory` is the beginning of the intended name.
   auto longer = std::find_if(names.begin(), names.end(), [&](std::string_view known) {
     return known.size() > wanted.text.size() && known.starts_with(wanted.text) &&
            known[wanted.text.size()] == '.';

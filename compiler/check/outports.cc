@@ -81,7 +81,7 @@ std::string read_ports(std::string_view item, size_t from, OutportsItem& made) {
   std::string_view first = protocol(reader), second;
   if (first == "?") return "a protocol is tcp, udp or icmp";
   if (reader.take('-')) {
-    if (!reader.ports(local)) return "behind `-` stands the port on the node";
+    if (!reader.ports(local)) return "the port on the node must follow `-`";
     second = protocol(reader);
     if (second == "?") return "a protocol is tcp, udp or icmp";
     made.second_range = remote.first != remote.last || local.first != local.last;

@@ -31,7 +31,7 @@ void warn_unknown(Scope scope, const Merged& feature, Diagnostics& diagnostics) 
     return;
   }
   warning.labelled("did you mean `" + near + "`?");
-  // In a record stands the end of the name alone.
+  // A record has only the end of the name.
   const size_t unwritten = feature.first->unwritten;
   const std::string_view prefix = feature.name().substr(0, std::min(unwritten, feature.name().size()));
   // A computed name is one string that makes several names.

@@ -153,7 +153,7 @@ Value Evaluator::unknown_function(const ast::Call& call) {
     const std::string more = call.arguments.empty() ? "" : ", ";
     const std::string ours = fmt::format("{}({}{})", function, value, more.empty() ? "" : ", ..");
     const Span open{call.span.file, call.function.span.end + 1, call.function.span.end + 1};
-    diagnostic.with_help("functions have no value in front of them: " + ours);
+    diagnostic.with_help("functions take the value as an argument: " + ours);
     diagnostic.fixes.push_back({"write " + ours, {{call.function.span, function}, {open, value + more}}});
   } else if (auto ours = here_called(written); !ours.empty()) {
     diagnostic.with_help(fmt::format("write {}", ours));

@@ -95,7 +95,7 @@ Value run_split(const CallFrame& call) {
 
 namespace {
 
-// Whether a module has this output, and the like. nullopt after a report.
+// Checks for example that a module has this output. nullopt after a report.
 std::optional<bool> has_member(const CallFrame& call) {
   const Namespace& space = *call[0].space();
   if (call[1].kind() != Kind::String) {

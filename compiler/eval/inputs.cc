@@ -97,7 +97,7 @@ class Declaring {
     diagnostics_
         .report(DiagCode::PlainSecret, text->span,
                 fmt::format("the default of the secret '{}' is written in plain text", block_.name.text))
-        .with_help("leave the default out: the value is asked for, or given by a file or the environment");
+        .with_help("omit the default: radlc asks for the value, or takes it from a file or the environment");
   }
 
   void take(const ast::Feature& feature) {

@@ -15,9 +15,9 @@ std::string left_out(const re2::RE2& refused) {
   const std::string& part = refused.error_arg();
   bool escape = refused.error_code() == re2::RE2::ErrorBadEscape;
   if (escape && part.size() == 2 && part[1] >= '1' && part[1] <= '9')
-    return "there are no references to groups (\\1)";
+    return "references to groups (\\1) are not supported";
   if (part.starts_with("(?=") || part.starts_with("(?!") || part.starts_with("(?<"))
-    return "there is no looking ahead or back: (?=, (?!, (?<=, (?<!";
+    return "lookahead and lookbehind are not supported: (?=, (?!, (?<=, (?<!";
   if (escape && part.starts_with("\\u")) return "write a character itself, or its number: \\x{41}";
   if (refused.error_code() == re2::RE2::ErrorRepeatSize) return "at most 1000 repetitions can be asked for";
   return {};

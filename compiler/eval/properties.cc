@@ -38,7 +38,7 @@ Result<std::string> path_digest(const std::string& path) {
     return sum ? Result<std::string>(sum->digest) : sum.status();
   }
   if (fs::is_regular_file(status)) return sha256_file(path);
-  if (!fs::exists(status)) return not_found(fmt::format("{} is not there", path));
+  if (!fs::exists(status)) return not_found(fmt::format("{} does not exist", path));
   return invalid(fmt::format("{} is neither a file nor a folder", path));
 }
 

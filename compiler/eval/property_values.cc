@@ -92,7 +92,7 @@ void PropertySetter::wrong(std::string_view what, const Value& value, std::strin
   const bool measure = property_.type == PropertyType::Integer || property_.type == PropertyType::Number ||
                        property_.type == PropertyType::Size || property_.type == PropertyType::Duration;
   if (brief && !plain && measure && number_in_quotes(*shown))
-    said.with_help(fmt::format("a number stands without quotes: {}", *shown));
+    said.with_help(fmt::format("write the number without quotes: {}", *shown));
 }
 
 // Texts, lists and maps may hold secrets, which plans show by their names.

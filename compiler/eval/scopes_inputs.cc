@@ -79,8 +79,8 @@ bool Scopes::give_option(Scope& here, const ast::Feature& feature) {
   if (names.size() > 1) {
     diagnostics_
         .report(DiagCode::NameClash, feature.name.span,
-                fmt::format("'{}' may be of the inputs {}", feature.name.text, fmt::join(names, ", ")))
-        .with_help(fmt::format("say of which: {} = {{ {} = .. }}", names[0], feature.name.text));
+                fmt::format("'{}' may belong to the inputs {}", feature.name.text, fmt::join(names, ", ")))
+        .with_help(fmt::format("name the input: {} = {{ {} = .. }}", names[0], feature.name.text));
     return true;
   }
   for (const ast::Feature* other : taken->fields) {
@@ -335,7 +335,7 @@ std::string Scopes::fill_body(std::string_view body, const Instance& instance, S
     if (!instance.inputs.contains(name)) {
       if (instance.trees.front()->dialect == ast::Dialect::Radl2) {
         diagnostics_.report(DiagCode::InputInText, at,
-                            fmt::format("no input is named '{}': it stays as it is", name));
+                            fmt::format("no input is named '{}': the text stays unchanged", name));
       }
       filled.append(body.substr(0, begin + kMark.size()));
       body.remove_prefix(begin + kMark.size());

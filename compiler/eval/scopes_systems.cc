@@ -100,7 +100,7 @@ std::vector<std::string> Scopes::systems_of(const ast::Item& item, const Instanc
   if (names.empty() && !value.is_error() && !empty) {
     auto& report =
         diagnostics_.report(DiagCode::UnknownSystem, item.systems->span,
-                            fmt::format("a system stands here, not {}", expr::kind_name(value.kind())));
+                            fmt::format("expected a system, not {}", expr::kind_name(value.kind())));
     if (value.kind() == ValueKind::Node)
       report.with_help(
           "a recipe is for all nodes of a system: `when = self.ordinal == 0` at its resources leaves out the "

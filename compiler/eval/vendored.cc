@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kBring = "`radlc vendor` brings it";
+constexpr const char* kBring = "`radlc vendor` downloads it";
 
 bool below(const fs::path& path, const fs::path& folder) {
   fs::path relative = path.lexically_relative(folder);
@@ -88,7 +88,7 @@ Status VendoredModules::verified(const vendored::Package& package) {
   const std::string folder = folder_of(package);
   auto content = vendored::read_content(folder);
   if (!content.ok() && content.status().code() == Code::NotFound)
-    slot->second = not_vendored(fmt::format("{} is locked, but {} is not there", package.address, folder));
+    slot->second = not_vendored(fmt::format("{} is locked, but {} does not exist", package.address, folder));
   else if (!content.ok())
     slot->second = Status(content.status());
   else if (vendored::content_digest(*content) != package.sha256)
@@ -96,7 +96,7 @@ Status VendoredModules::verified(const vendored::Package& package) {
         Status(Code::Conflict,
                fmt::format("{} was changed: it is not what {} says", folder, vendored::kLockFile))
             .with_hint(
-                "`radlc vendor` brings again what is locked; `radlc vendor --update` takes another "
+                "`radlc vendor` downloads the locked one again; `radlc vendor --update` takes another "
                 "version");
   return slot->second;
 }

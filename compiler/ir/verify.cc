@@ -51,8 +51,8 @@ Status verify_node(const Node& node, const Names& networks) {
   if (node.number < 0) return wrong(where, "its number is negative");
   for (const Interface& interface : node.interfaces) {
     if (!networks.contains(interface.network)) {
-      return wrong(where, fmt::format("interface {} is on network '{}', which is not there", interface.index,
-                                      interface.network));
+      return wrong(where, fmt::format("interface {} is on network '{}', which does not exist",
+                                      interface.index, interface.network));
     }
   }
   if (Status status = verify_requirements(where, node.requirements); !status.ok()) return status;
@@ -62,7 +62,7 @@ Status verify_node(const Node& node, const Names& networks) {
     if (Status status = verify_requirements(where, node.softs[i].requirements); !status.ok()) return status;
   }
   for (const auto& [name, value] : node.secrets) {
-    if (!is_secret(value)) return wrong(where, fmt::format("secret '{}' stands in the clear", name));
+    if (!is_secret(value)) return wrong(where, fmt::format("secret '{}' is in plain text", name));
   }
   return ok_status();
 }
@@ -119,7 +119,8 @@ Status verify_resource(const Step& step, const Resource& resource) {
 Status verify_step(const Step& step, const Names& nodes, const Names& earlier) {
   std::string where = "step '" + step.id + "'";
   for (const std::string& node : step.nodes) {
-    if (!nodes.contains(node)) return wrong(where, fmt::format("is for node '{}', which is not there", node));
+    if (!nodes.contains(node))
+      return wrong(where, fmt::format("is for node '{}', which does not exist", node));
   }
   for (const Edge& edge : step.after) {
     if (!earlier.contains(edge.to))

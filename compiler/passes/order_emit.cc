@@ -90,7 +90,7 @@ class Emitter {
   void emit_item(const Vertex& vertex) {
     for (size_t place : vertex.steps) {
       ir::Step step = std::move(build_.steps[place]);
-      build_.steps[place].id = step.id;  // still asked for by edges
+      build_.steps[place].id = step.id;  // edges still refer to it
       size_t node = node_place_.at(step.nodes[0]);
       for (const auto& [first, why] : vertex.before) wait_on_same_node(step, vertices_[first], why);
       chain(step, node, "same node");

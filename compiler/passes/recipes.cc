@@ -371,7 +371,7 @@ bool Recipes::stands_alone(const ast::Configure& configure, const ast::Resource&
     if (at->size() != 1) {
       build_.diagnostics.report(
           DiagCode::TrainingPlace, configure.name.span,
-          fmt::format("'{0}' holds a {1} and something else: a {1} stands alone in its configure",
+          fmt::format("'{0}' contains a {1} and something else: a {1} must be alone in its configure",
                       configure.name.text, kind));
       return false;
     }

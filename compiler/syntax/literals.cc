@@ -159,7 +159,7 @@ std::string_view Literals::decode_escapes(Span span) {
         break;
       }
       default:
-        refuse(begin, 2, "there is no such escape");
+        refuse(begin, 2, "unknown escape sequence");
     }
   }
   return tree_.arena.copy(out);

@@ -29,7 +29,7 @@ std::string_view operator_meant(std::string_view junk) {
 
 }  // namespace
 
-// What stands between two places, without spaces and comments.
+// The text between two places, without spaces and comments.
 std::string_view TokenStream::skipped(uint32_t begin, uint32_t end) const {
   std::string_view between = trim(bytes_.substr(begin, end - begin));
   return between.find('#') == between.npos ? between : std::string_view();
@@ -104,13 +104,13 @@ bool TokenStream::bare_recipe(const Token& token) {
     end += 4;
   else
     end = std::min(close, bytes_.size());
-  if (end <= token.span.begin) return false;  // behind the recipe, which has been skipped
+  if (end <= token.span.begin) return false;  // after the recipe, which has been skipped
   size_t first = bytes_.find_first_not_of(" \t\n", from);
   std::string_view line = bytes_.substr(first, bytes_.find('\n', first) - first);
   error(DiagCode::UnexpectedToken,
         span(static_cast<uint32_t>(first), static_cast<uint32_t>(first + trim(line).size())),
         upper ? "`@begin` and `@end` are written in small letters" : "a recipe begins with `@begin`")
-      .with_help("a line `@begin` stands before the recipe, a line `@end` behind it");
+      .with_help("put a line `@begin` before the recipe and a line `@end` after it");
   drop_trivia(from);
   rewind(static_cast<uint32_t>(end));
   return true;
@@ -163,7 +163,7 @@ bool TokenStream::comma_mistake(const Token& found) {
     return true;
   }
   if (peek().kind == RawKind::Close)
-    error(DiagCode::TrailingAnd, found.span, "`,` with no feature behind it")
+    error(DiagCode::TrailingAnd, found.span, "`,` without a feature after it")
         .fix("remove it", found.span, "");
   else
     error(DiagCode::MissingAnd, found.span, "features are joined by `and`, not by `,`")

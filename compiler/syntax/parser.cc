@@ -204,7 +204,7 @@ void refuse(const ast::Ec3Use& use, Diagnostics& diagnostics) {
       return;
     case ast::Ec3Use::What::LateDescription:
       diagnostics.report(DiagCode::DescriptionPlace, use.span,
-                         "`description` stands once, before all other blocks");
+                         "`description` is allowed once, before all other blocks");
       return;
     case ast::Ec3Use::What::KeywordAsName:
       diagnostics.report(DiagCode::KeywordAsName, use.span,

@@ -1,4 +1,4 @@
-// What stands inside a pair of brackets of `radl 2`: a body with entries, or a part of a value.
+// The content of a pair of brackets of `radl 2`: a body with entries, or a part of a value.
 #include "compiler/syntax/parser.h"
 #include "compiler/syntax/radl2_tokens.h"
 
@@ -9,7 +9,7 @@ bool Radl2Tokens::value_complete() const {
                                RADL2_RPAREN, RADL2_RBRACKET, RADL2_RBRACE});
 }
 
-// What stands here belongs to a value.
+// The text here belongs to a value.
 bool Radl2Tokens::value_position() const {
   const Level& at = level();
   switch (at.inside) {
@@ -91,7 +91,7 @@ bool Radl2Tokens::left_open(const Token& token) {
     --keep;
   }
   if (keep < 2 || !value_complete()) return false;
-  report_unclosed(true).note(token.span, "closes what stands around it");
+  report_unclosed(true).note(token.span, "closes the enclosing bracket");
   if (stopped_) return false;
   close_levels(keep, last_token_.span.end);
   ahead_.push_front(token);

@@ -15,10 +15,10 @@ void Radl2Builder::version(Place place, ast::Expr* number) {
       value->is_float || value->big || value->integer > 1000000 ? 0 : static_cast<int>(value->integer);
   if (made->number != 2)
     syntax(DiagCode::VersionBlock, place,
-           "there is no version " + std::string(value->digits) + " of the language",
+           "unknown version " + std::string(value->digits) + " of the language",
            "write `radl 2`, or nothing for RADL 1");
   else if (!tree_.blocks.empty())
-    syntax(DiagCode::VersionBlock, place, "`radl 2` stands in front of all other blocks");
+    syntax(DiagCode::VersionBlock, place, "`radl 2` must be the first block");
   add(made);
 }
 

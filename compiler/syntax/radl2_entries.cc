@@ -6,7 +6,7 @@
 namespace radl {
 namespace {
 
-// After these a line goes on with the next one.
+// After these, a line continues on the next one.
 bool wants_more(int symbol) {
   return is_among<int>(symbol,
                        {RADL2_EQ,   RADL2_LT,   RADL2_GT,    RADL2_LE,       RADL2_GE,    RADL2_EQEQ,
@@ -16,7 +16,7 @@ bool wants_more(int symbol) {
                         RADL2_WHEN, RADL2_STEP, RADL2_WITH,  RADL2_AFTER,    RADL2_CALL});
 }
 
-// A line that begins so goes on with the one before.
+// A line that begins so continues the previous one.
 bool goes_on(RawKind kind) {
   using enum RawKind;
   return is_among(kind, {Eq,       Lt,    Gt,    Le,       Ge,    EqEq,      NotEq,    Plus,
@@ -117,7 +117,7 @@ bool Radl2Tokens::behind_resource() const {
   return level().inside == Inside::Resources && last_ == RADL2_RPAREN;
 }
 
-// Whether the `and` that was just taken stands where only a name can.
+// True if the `and` just read is where only a name can be.
 bool Radl2Tokens::and_is_name() {
   RawKind behind = peek().kind;
   switch (level().inside) {

@@ -39,11 +39,11 @@ std::string Radl2Tokens::hint(const Token& found) const {
   }
   if (found.kind == RawKind::Open && before_last_ == RADL2_MEMBER) {
     std::string name(text(before_last_token_));
-    return "functions have no value in front of them: `" + name.substr(name.starts_with(".") ? 1 : 0) +
+    return "functions take the value as an argument: `" + name.substr(name.starts_with(".") ? 1 : 0) +
            "(value)`";
   }
   if (word.starts_with('.') && word.size() > 1 && value_complete())
-    return "functions have no value in front of them: `" + std::string(word.substr(1)) + "(value)`";
+    return "functions take the value as an argument: `" + std::string(word.substr(1)) + "(value)`";
   if (found.kind == RawKind::CloseList && before_last_ == RADL2_LBRACKET)
     return "`[0]` is the first one, `[*]` all of them";
   const bool begins_value = found.kind == RawKind::Name || found.kind == RawKind::OpenMap ||
@@ -57,7 +57,7 @@ std::string Radl2Tokens::hint(const Token& found) const {
     return "a feature ends with its line or a comma";
   if (level().inside == Inside::Blocks && word == "(" && level().keyword == RADL2_DEPLOY)
     return "a deploy has no parentheses: `deploy worker 2 * input.n when = input.on`";
-  if (found.kind == RawKind::Recipe) return "a recipe stands alone inside `configure NAME ( )`";
+  if (found.kind == RawKind::Recipe) return "a recipe must be alone inside `configure NAME ( )`";
   return hint_of_form(word, found);
 }
 
@@ -67,16 +67,16 @@ std::string Radl2Tokens::hint_of_form(std::string_view word, const Token& found)
   if (std::string_view here = bytes_.substr(found.span.begin, 2); here == "//" || here == "/*")
     return "a comment begins with `#` and ends with its line";
   if (block && (word == "if" || word == "when"))
-    return "a condition stands at what it is about: `deploy worker 2 when = condition`";
+    return "put a condition on the block that it decides: `deploy worker 2 when = condition`";
   if (word == "for" && (before_last_ == RADL2_LBRACKET || before_last_ == RADL2_LBRACE))
     return before_last_ == RADL2_LBRACKET ? "the element comes first: `[x.name for x in list]`"
                                           : "the entry comes first: `{ (x.name) = x for x in list }`";
   if (word == ">" && before_last_ == RADL2_EQ) return "an entry is written `KEY = value`";
   if (level().inside == Inside::Items && level().words <= 1 && found.kind == RawKind::Name)
     return "an item begins with `system`: `system worker configure base`";
-  if (block && word == "{") return "what belongs to a block stands in parentheses: `system worker ( ... )`";
+  if (block && word == "{") return "the content of a block is in parentheses: `system worker ( ... )`";
   if (level().inside == Inside::Resources && (word == "{" || word == "="))
-    return "what belongs to a resource stands in parentheses: `file '/etc/motd' ( ... )`";
+    return "the properties of a resource are in parentheses: `file '/etc/motd' ( ... )`";
   if (level().inside == Inside::Items && word == "," && level().keyword == RADL2_SYSTEM)
     return "several stand in brackets: `system [front, worker] configure [base, web]`";
   if (block && word == "=" && level().keyword == RADL2_OUTPUT)

@@ -72,7 +72,7 @@ void Radl2Tokens::report_junk(Span piece) {
   if (rest.starts_with("?") || rest.starts_with("${")) {
     error(DiagCode::UnexpectedToken, piece, in_ticks(source_.text(piece)) + " means nothing here")
         .with_help(rest[0] == '?' ? "a choice is written `if condition then a else b`"
-                                  : "`${ }` stands inside of strings: 'node-${n}'");
+                                  : "`${ }` is allowed only inside strings: 'node-${n}'");
     return;
   }
   std::string_view line = bytes_.substr(0, piece.begin);
@@ -129,7 +129,7 @@ bool Radl2Tokens::known_mistake(const Token& found) {
   return mistake_of_head(found) || mistake_of_value(found) || mistake_of_block(found);
 }
 
-// In what stands before a block's parentheses, and in conditions.
+// In the text before a block's parentheses, and in conditions.
 bool Radl2Tokens::mistake_of_head(const Token& found) {
   bool line_ends = found.kind == RawKind::Comma && found.span.size() == 0;
   bool deploy =
@@ -187,7 +187,7 @@ bool Radl2Tokens::mistake_of_value(const Token& found) {
   }
   if (found.kind == RawKind::And && (before_last_ == RADL2_SEP || before_last_ == RADL2_BODY)) {
     error(DiagCode::TrailingAnd, found.span,
-          before_last_ == RADL2_SEP ? "duplicate `and`" : "`and` with no feature in front of it")
+          before_last_ == RADL2_SEP ? "duplicate `and`" : "`and` without a feature before it")
         .fix("remove it", found.span, "");
     return true;
   }

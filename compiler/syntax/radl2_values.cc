@@ -166,7 +166,7 @@ ast::Expr* Radl2Builder::list_made(Place place, ast::Expr* value, List<ast::Each
       made = comprehension(place, value, each, condition);
       continue;
     }
-    auto* joined = node<ast::Call>(place, ast::Name{"flatten", {}});  // nobody wrote it
+    auto* joined = node<ast::Call>(place, ast::Name{"flatten", {}});  // implicit
     joined->arguments.push(tree_.arena, comprehension(place, made, each, nullptr));
     made = joined;
   }

@@ -80,8 +80,8 @@ std::string TokenStream::hint(const Token& found) const {
     return "`#` begins a comment: the rest of that line was not read";
   if (before_last_.kind == RawKind::Ansible || block_ == RawKind::Ansible) return {};
   if (found.kind == RawKind::Recipe)
-    return inside() == Inside::Resources ? "nothing but the recipe stands inside these parentheses"
-                                         : "a recipe stands inside `configure NAME ( )`";
+    return inside() == Inside::Resources ? "these parentheses may contain only the recipe"
+                                         : "a recipe belongs inside `configure NAME ( )`";
   return {};
 }
 
@@ -116,7 +116,7 @@ bool TokenStream::began_with_unknown_block() {
   if (std::find(kEc3.begin(), kEc3.end(), word) != kEc3.end()) return false;
   Diagnostic& d = unknown_block(word, general_, radl1_blocks());
   if (d.fixes.empty() && word.find('.') != std::string_view::npos)
-    d.help = "features stand inside the parentheses of a block: is there a `)` too early?";
+    d.help = "features belong inside the parentheses of a block: is a `)` too early?";
   general_ = {};
   return true;
 }
@@ -165,7 +165,7 @@ void TokenStream::skip_to_sync() {
     if (token.kind == RawKind::Open) {
       levels_.push_back({Inside::Value, token.span});
       if (levels_.size() > target + kMaxNesting) {
-        stopped_ = true;  // no place to go on from comes after this many
+        stopped_ = true;  // no place to continue after this many
         break;
       }
     } else if (token.kind == RawKind::Close && levels_.size() > target) {

@@ -156,7 +156,7 @@ bool TokenStream::dangling_and(const Token& token) {
   if (after.kind == RawKind::End || missing_close(after, 1)) return true;  // reported with the parenthesis
   if (after.kind != RawKind::Close && after.kind != RawKind::And) return false;
   error(DiagCode::TrailingAnd, token.span,
-        after.kind == RawKind::And ? "duplicate `and`" : "`and` with no feature behind it")
+        after.kind == RawKind::And ? "duplicate `and`" : "`and` without a feature after it")
       .fix("remove it", token.span, "");
   return true;
 }

@@ -64,7 +64,7 @@ class Greeting {
     if (shaken.code() == Code::Retry && taken_ == kMostHandshake)
       shaken = Status(Code::Corrupt, "does not speak the protocol of a training job");
     if (shaken.ok() || shaken.code() == Code::Retry) return n;
-    (void)socket_->write_some(out_);  // says so to whoever speaks TLS
+    (void)socket_->write_some(out_);  // tells clients that speak TLS
     return shaken;
   }
 
@@ -133,7 +133,7 @@ class TcpListener : public Listener {
 
   void close() override {
     closed_ = true;
-    socket_.shut();  // wakes accept(), and nobody can connect any more
+    socket_.shut();  // wakes accept() and prevents further connections
   }
   std::string address() const override { return address_; }
 

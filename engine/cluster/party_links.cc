@@ -45,7 +45,7 @@ void LinkedParty::accept() {
 
 // Why this peer is not one of this job's workers; "" if it is.
 std::string LinkedParty::stranger(const Hello& hello, const Identity& peer) const {
-  if (hello.role != peer.role || hello.index != peer.index) return "says Hello as somebody else";
+  if (hello.role != peer.role || hello.index != peer.index) return "sends Hello with another identity";
   if (hello.job_digest != options_.job_digest)
     return "belongs to another job, or has another version of this job's file";
   if (peer.role != Role::Worker || peer.index == seat_.index) return "is not a worker of this job";

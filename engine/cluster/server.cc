@@ -164,7 +164,7 @@ class Server : public ParameterServer {
                                             : session->receive(message, radl::Stop());
     if (got.ok()) got = decode(message, hello);
     if (got.ok() && (hello.role != peer.role || hello.index != peer.index))
-      got = Status(Code::Corrupt, "says Hello as somebody else");
+      got = Status(Code::Corrupt, "sends Hello with another identity");
     if (got.ok() && hello.job_digest != options_.job_digest) {
       got = invalid("belongs to another job, or has another version of this job's file");
     }

@@ -120,7 +120,7 @@ Result<size_t> Socket::read_any(char* out, size_t size, Patience patience, bool 
     }
     Status ready = wait(POLLIN, patience);
     if (ready.code() == Code::Timeout && started)
-      return Status(Code::Lost, "the connection stands still in a message: " + ready.message());
+      return Status(Code::Lost, "the connection stalled within a message: " + ready.message());
     if (!ready.ok()) return ready;
   }
 }

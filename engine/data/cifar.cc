@@ -93,7 +93,7 @@ Result<DatasetPtr> read_cifar(const std::string& directory, bool training, const
       Status status = bytes.status();
       return i == 0 && status.code() == Code::NotFound
                  ? std::move(status).with_hint("`radl-train data cifar10 --directory " + directory +
-                                               "` brings the dataset")
+                                               "` downloads the dataset")
                  : status;
     }
     if (Status s = parse_cifar(*bytes, path, options, pixels, labels, report); !s.ok()) return s;

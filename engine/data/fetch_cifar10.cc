@@ -232,7 +232,7 @@ Result<Fetched> fetch_cifar10(const FetchOptions& o, const Cifar10Release& relea
   const bool subset_will_do = o.mirror.empty() && (o.source == "subset" || o.offline);
   if (subset_will_do && all_there(folder, release.subset_files))
     return describe(folder, "subset", true, release.subset_files);
-  if (o.offline) return not_found(folder + ": CIFAR-10 is not there");
+  if (o.offline) return not_found(folder + " does not contain CIFAR-10");
 
   std::string reasons;
   for (const auto& a : attempts(o, release)) {

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 // Which images are held out is the same for every training of a dataset.
 constexpr uint64_t kSplitSeed = 1;
-constexpr size_t kHeldOut = 5;  // one of so many, where there is no test part
+constexpr size_t kHeldOut = 5;  // one of this many is held out if there is no test part
 
 Result<std::string> recognise(const std::string& place) {
   auto has = [&](const char* name) {
@@ -36,7 +36,7 @@ Result<std::string> recognise(const std::string& place) {
   if (has("train.csv") || has("train.csv.gz")) return std::string("csv");
   std::error_code error;
   if (!fs::is_directory(place, error)) {
-    if (error) return Status(Code::NotFound, "dataset.directory: " + place + " is not there");
+    if (error) return Status(Code::NotFound, "dataset.directory: " + place + " does not exist");
     if (is_csv_name(place)) return std::string("csv");
   } else if (list_folder(place, true).ok()) {
     return std::string("folder");

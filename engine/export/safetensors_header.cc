@@ -156,7 +156,7 @@ class HeaderReader : public nlohmann::json_sax<Json> {
   }
   bool incomplete() { return bad("needs dtype, shape and two data_offsets"); }
   bool bad(const std::string& what) { return fail("tensor \"" + out_.entries.back().name + "\": " + what); }
-  bool twice(const std::string& name) { return fail("key \"" + name + "\" is there more than once"); }
+  bool twice(const std::string& name) { return fail("key \"" + name + "\" occurs more than once"); }
   bool fail(std::string what) {
     if (wrong_.empty()) wrong_ = std::move(what);
     return false;

@@ -56,7 +56,7 @@ class NormOp : public Op {
   const ElementwiseKernels& kernels_;
   std::vector<float> saved_;
   std::vector<double> partial_;
-  Buffer unwanted_;  // for an input gradient that nobody wants
+  Buffer unwanted_;  // for an input gradient that is not needed
 };
 
 class LayerNormOp : public NormOp {

@@ -66,7 +66,7 @@ class ImageReader : public nlohmann::json_sax<Json> {
                                      std::to_string(most_) + " are taken");
     std::vector<std::string> out;
     for (auto& image : list) {
-      if (!image) return invalid("image " + std::to_string(out.size()) + ": is no base64 text");
+      if (!image) return invalid("image " + std::to_string(out.size()) + ": not base64");
       out.push_back(std::move(*image));
     }
     return out;

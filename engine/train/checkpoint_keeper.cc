@@ -32,7 +32,7 @@ bool CheckpointKeeper::make_room() {
 std::string CheckpointKeeper::kept() const {
   const std::vector<std::string> all =
       directory_.empty() ? std::vector<std::string>() : list_checkpoints(directory_);
-  return all.empty() ? "no checkpoint is there to go on from" : all.back() + " is kept";
+  return all.empty() ? "there is no checkpoint to resume from" : all.back() + " is kept";
 }
 
 Result<std::string> CheckpointKeeper::write(const Checkpoint& checkpoint) {

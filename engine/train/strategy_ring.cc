@@ -160,7 +160,7 @@ void RingStrategy::read_measure() {
   for (size_t at = begin; at < change_.size(); at += kMeasures) {
     step_seconds_.push_back(change_[at]);
     measured_.step_seconds = std::max<double>(measured_.step_seconds, change_[at]);
-    // The last one to join a sum waits for nobody.
+    // The last member to join a sum does not wait.
     measured_.exchange_seconds = std::min<double>(measured_.exchange_seconds, change_[at + 1]);
     measured_.round_trip_seconds = std::max<double>(measured_.round_trip_seconds, change_[at + 2]);
   }

@@ -36,7 +36,7 @@ class ServerWorker : public Strategy {
   Result<Work> next() override {
     // One whose machine is about to be interrupted leaves its batch to the others.
     if (assignment_.finished || hooks_.interrupted()) return Work{.finished = true};
-    if (hooks_.stop.asked()) return Status(Code::Cancelled, "interrupted; the other workers go on");
+    if (hooks_.stop.asked()) return Status(Code::Cancelled, "interrupted; the other workers continue");
     const std::span<float> statistics = network_.statistics();
     for (size_t i = 0; i < statistics.size(); ++i)
       if (keep_[i] < 1) statistics[i] = 0;  // so that the step leaves what it adds

@@ -309,7 +309,7 @@ Result<RunSummary> run_training(const Job& given, const RunHooks& hooks, Progres
     learner.optimizer = std::move(*optimizer);
   }
   const StrategyContext context{job, hooks, **setup, learner, progress};
-  // Before this member joins the others: data that hangs holds up nobody else.
+  // Before this member joins the others, so that slow data blocks no other member.
   Result<std::unique_ptr<data::Loader>> batches = make_loader(**setup, job);
   if (!batches) return std::move(batches).status();
   Result<std::unique_ptr<Strategy>> strategy = make_strategy(context);

@@ -174,7 +174,7 @@ class AnsibleRun {
                          ssh::key_places(context_.context->environment, context_.context->work_directory),
                          node_.address,
                          access_};
-    // Every recipe lies beside the others under its name, so that one can include another.
+    // All recipes are in one folder under their names, so that one can include another.
     std::set<std::string> written;  // a recipe has a step on every node
     for (const auto& other : context_.program->steps) {
       if (other.kind != ir::StepKind::Ansible || other.recipe.find('/') != std::string::npos) continue;
@@ -182,7 +182,7 @@ class AnsibleRun {
       if (Status s = write_once(shared() + "/recipes/" + other.recipe + ".yml", other.body); !s.ok())
         return s;
     }
-    // Ansible looks for shell plugins beside the playbook only.
+    // Ansible searches for shell plugins only beside the playbook.
     for (const auto& [name, content] :
          {std::pair<std::string, std::string>{"shell_plugins/radl_sh.py", shell_plugin()},
           {".facts.yml", kGatherFacts}}) {

@@ -125,7 +125,7 @@ const NodeHandle& master_of(const InventoryInput& input) {
   return input.nodes->front();
 }
 
-// "" where only the agent has it, which Ansible asks by itself.
+// "" if only the agent has it; Ansible uses the agent itself.
 std::string key_file_of(const InventoryInput& input, const std::string& fingerprint) {
   if (fingerprint.empty()) return "";
   auto found = ssh::find_key(fingerprint, input.keys);
@@ -173,7 +173,7 @@ Json host_variables(const InventoryInput& input, const NodeHandle& node) {
   v["ansible_port"] = v["ansible_ssh_port"] = port;
   v["ansible_user"] = v["ansible_ssh_user"] = user;
   if (!key.empty()) v["ansible_ssh_private_key_file"] = key;
-  // Behind a jump host `host` is a name of that file, and not what the pinned host key stands under.
+  // Behind a jump host, `host` is a name in that file, not the name of the pinned host key.
   if (std::string config = ssh::ssh_config_file(input.keys.environment, text(node.attributes, "ssh_config"));
       !config.empty()) {
     v["ansible_ssh_common_args"] = fmt::format("-F {} -o HostKeyAlias={}", shell_quote(config),

@@ -15,7 +15,7 @@ namespace {
 
 struct Insertion {
   size_t at;       // offset in the recipe
-  size_t replace;  // bytes that it stands for
+  size_t replace;  // bytes that it replaces
   std::string text;
 };
 

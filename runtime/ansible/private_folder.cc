@@ -68,7 +68,7 @@ Status ShortPath::open(const std::string& folder) {
     path_ = link_;
     return {};
   }
-  return {Code::Conflict, std::exchange(link_, "") + ": somebody else has this name; remove it"};
+  return {Code::Conflict, std::exchange(link_, "") + ": another user owns this name; remove it"};
 }
 
 ShortPath::~ShortPath() {

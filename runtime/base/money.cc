@@ -51,7 +51,7 @@ void from_json(const nlohmann::json& json, Money& money) {
   const nlohmann::json& micros = json.at("micros");
   // A number with a point would be cut, or not fit.
   if (!micros.is_number_integer())
-    throw nlohmann::json::type_error::create(302, "micros is no integer", &micros);
+    throw nlohmann::json::type_error::create(302, "micros is not an integer", &micros);
   money.micros = micros.get<int64_t>();
   money.currency = json.at("currency").get<std::string>();
 }

@@ -127,7 +127,7 @@ bool cheaper(const InstanceType& a, const InstanceType& b, Market market) {
 struct Catalog::Files {
   std::mutex mutex;
   std::vector<std::unique_ptr<File>> files;
-  std::map<std::string, TypesByName> regions;  // "ec2/eu-west-1" -> what was asked for already
+  std::map<std::string, TypesByName> regions;  // "ec2/eu-west-1" -> types loaded so far
 
   Result<std::vector<const Document*>> of(const std::string& cloud) {
     std::vector<const Document*> documents;

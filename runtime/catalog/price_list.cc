@@ -24,7 +24,7 @@ std::string price_line(const InstanceType& type) {
   return fmt::format("{} {} {}\n", type.name.substr(0, point), type.name.substr(point + 1), price);
 }
 
-// A catalogue as it is put together anew: types by name, prices by their section.
+// A catalogue under construction: types by name, prices by their section.
 struct Parts {
   std::set<std::string> sources;
   std::map<std::string, std::string> types;  // name -> line

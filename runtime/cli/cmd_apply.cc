@@ -73,7 +73,7 @@ int execute(const Session& session, const Options& options, Apply& apply, const 
   int code = goes_on ? int(kWorldError) : report_run(session, round.report, options.run.json);
   if (!told.ok()) code = std::max(code, report(session, told));
   for (const std::string& job : goes_on ? std::vector<std::string>() : round.report.left_running)
-    std::fprintf(stderr, "%s runs on its nodes. Follow it and bring its results: radlc wait%s %s\n",
+    std::fprintf(stderr, "%s runs on its nodes. Follow it and fetch its results: radlc wait%s %s\n",
                  shown(job).c_str(), apply.project().words.c_str(), shown(job).c_str());
   note_unkept_figures(round.figures_kept);
   note_unkept_trainings(round.trainings_kept);

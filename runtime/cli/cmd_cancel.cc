@@ -34,7 +34,7 @@ struct Options {
 Result<const StepRecord*> job_called(const Snapshot& state, const std::vector<std::string>& words) {
   if (!jobs_of(state).empty() || !slurm_head(state))
     return driver::job_called(state, words.empty() ? "" : words[0]);
-  return words.empty() ? invalid("which one? `radlc queue` shows the jobs of Slurm")
+  return words.empty() ? invalid("name a job: `radlc queue` shows the jobs of Slurm")
                        : not_found("no job " + words[0] + " in " + state.name);
 }
 

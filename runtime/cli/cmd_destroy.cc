@@ -109,7 +109,7 @@ int run(const Session& session, const Options& options) {
                   {options.project, options.run, options.targets, options.also, options.run.lock_timeout},
                   cancellation, tell_on_stderr());
   if (Status found = destroy.find(); !found.ok()) {
-    // Destroying what is not there is what was wanted, but a wrong folder should be noticed.
+    // A missing infrastructure is what was requested, but a wrong folder should be noticed.
     const bool nothing = found.code() == Code::NotFound && options.project.name.empty();
     return nothing ? nothing_to_destroy(found.message()) : report(session, found);
   }

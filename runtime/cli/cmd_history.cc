@@ -1,4 +1,4 @@
-// What runs took and cost, beside what their plans had said.
+// Compares times and costs of runs with the forecasts of their plans.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -23,7 +23,7 @@ std::string seconds_text(const std::optional<double>& seconds) {
   return seconds ? duration_text(*seconds) : "?";
 }
 
-// "12 s -> 14 s"; empty where there was none of it.
+// "12 s -> 14 s"; empty if there was no such phase.
 std::string both(const std::optional<double>& predicted, const std::optional<double>& actual) {
   if (!actual) return "";
   return seconds_text(predicted) + " -> " + seconds_text(actual);

@@ -22,7 +22,7 @@ struct Row {
   std::string last;  // "apply 2026-11-21T02:54:11Z"
   std::string at_work;
   bool interrupted = false;
-  bool empty = false;  // nothing was ever created, or nothing of it is left, and nobody is at it
+  bool empty = false;  // nothing exists, and no run is active
 };
 
 Row look_at(const Host& host, const KnownState& place) {

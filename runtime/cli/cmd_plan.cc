@@ -45,18 +45,18 @@ void show(const Session& session, const Options& options, const Plan& plan,
     look.brief = options.brief;
     look.forecasts = forecasts;
     std::fputs(shown(render_text(plan, look), look.color).c_str(), stdout);
-    // Not of the plan, which is the same bytes for whoever makes it.
+    // Not part of the plan, which has the same bytes for every user.
     if (!elsewhere.empty()) std::fprintf(stderr, "note: %s", shown(render_text(elsewhere)).c_str());
   }
 }
 
-// Ctrl-C while the plan waits for somebody, which begins when the sources are compiled.
+// Handles Ctrl-C while the plan waits, from the compilation of the sources on.
 struct Interruption {
   Cancellation cancellation;
   std::optional<SignalGuard> guard;
 };
 
-// What the plan is made of, and what came of it.
+// The plan's input and its result.
 struct Made {
   std::unique_ptr<Project> project;  // null: of a destroy
   Preview preview;
@@ -78,7 +78,7 @@ Status make(const Session& session, const Options& options, Interruption& interr
   return preview_apply(*made.project, request, interruption.cancellation, tell_on_stderr(), made.preview);
 }
 
-// The exit code; `changes` tells whether the plan has any.
+// Returns the exit code; sets `changes` if the plan has any.
 int run_plan(const Session& session, const Options& options, bool& changes) {
   if (Status file = needs_file(options.out, "-out"); !file.ok()) return report(session, file);
   if (!options.request.max_cost.empty()) {

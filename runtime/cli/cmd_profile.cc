@@ -111,7 +111,7 @@ Status measure_steps(ProfilePlace& place, const std::vector<std::string>& model,
   return {};
 }
 
-// What cannot be measured is said, and forecasts go on guessing it.
+// Reports what cannot be measured; forecasts keep guessing it.
 void measure_rates(ProfilePlace& place, const DatasetFacts& dataset, double seconds,
                    foresight::DataRates& rates) {
   std::vector<std::string> arguments = {"data", "rates", "--json", "--seconds",
@@ -196,7 +196,7 @@ void print_profile(const Measured& measured, const std::string& where, const std
   std::printf("Kept in %s.\n", shown(file).c_str());
 }
 
-// A program of the user's own is meant, by name or since there is nothing else.
+// True if a user program is meant: by name, or because there is nothing else.
 bool is_of_program(const ir::Program& program, const Options& options) {
   if (!options.program.empty()) return true;
   return options.training.empty() && trainings_of(program).empty() && find_program(program, "").ok();

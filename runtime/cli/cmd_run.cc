@@ -188,7 +188,7 @@ int run_script(const Session& session, Options& options) {
 
 std::function<int()> add(CLI::App& app, Session& session) {
   CLI::App* command =
-      app.add_subcommand("run", "Run a script on a node that has room, and bring its results");
+      app.add_subcommand("run", "Run a script on a node with free resources, and fetch its results");
   auto options = std::make_shared<Options>();
   add_state_options(*command, options->project, &options->words);
   command->add_option("SCRIPT",

@@ -1,4 +1,4 @@
-// The runs of an infrastructure: which there were, and what happens or happened in one of them.
+// Lists the runs of an infrastructure, and follows or replays one.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -118,7 +118,7 @@ int read_run(const Session& session, const std::string& folder, const Options& o
     }
     std::fflush(stdout);
     if ((*events)->over()) return code_of(session, seen);
-    return options.follow ? int(kInterrupted) : int(kDone);  // it goes on
+    return options.follow ? int(kInterrupted) : int(kDone);  // it is still active
   }
 }
 

@@ -21,7 +21,7 @@
 namespace radl::cli::show_command {
 namespace {
 
-// How far the runs are that go on: "apply: 3 of 7 actions are over".
+// Progress of the active runs: "apply: 3 of 7 actions are over".
 std::string progress_of_runs(const std::string& folder) {
   struct Progress {
     std::string command;

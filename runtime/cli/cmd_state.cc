@@ -159,7 +159,7 @@ int remove(const Session& session, Options& options) {
   auto words = words_of(options, 1, 1, "ADDRESS");
   if (!words.ok()) return report(session, words.status());
   const std::string& address = words->front();
-  std::string id;  // of a resource, which goes on existing
+  std::string id;  // of a resource, which continues to exist
   std::vector<StillMarked> marked;
   const int done =
       with_state(session, options, "state rm", [&](Store& store, const Snapshot& snapshot) -> Status {

@@ -305,7 +305,7 @@ class Follower {
   std::chrono::steady_clock::time_point asked_for_nodes_;
   std::string unserved_;           // that was said last
   std::set<std::string> reasons_;  // that were said
-  std::set<std::string> silent_;   // hosts of which it was said
+  std::set<std::string> silent_;   // hosts already reported
   std::set<std::string> failed_;   // hosts that did not answer in this look
 };
 

@@ -104,7 +104,7 @@ int check(const Session& session, const Asked& asked) {
   return report(session,
                 Status(Code::Invalid, fmt::format("{} of the packages that are used {} not here as pinned",
                                                   missing->size(), missing->size() == 1 ? "is" : "are"))
-                    .with_hint("`radlc vendor` brings them"));
+                    .with_hint("`radlc vendor` downloads them"));
 }
 
 int run(const Session& session, const Options& options) {

@@ -72,7 +72,7 @@ Result<Job> follow(const Session& session, const Options& options, Job job, cons
   }
 }
 
-// Like a shell returns its last program's status: the exit status of a program that ended by itself.
+// Like a shell's: the exit status of a program that ended on its own.
 int exit_status(const Job& job) {
   if (job.exit != 0 || job.status == StepStatus::Done) return job.exit;
   return kWorldError;
@@ -128,7 +128,7 @@ int run_wait(const Session& session, Options& options) {
 }  // namespace
 
 std::function<int()> add(CLI::App& app, Session& session) {
-  CLI::App* command = app.add_subcommand("wait", "Wait for a training or a program, and bring its results");
+  CLI::App* command = app.add_subcommand("wait", "Wait for a training or a program, and fetch its results");
   auto options = std::make_shared<Options>();
   add_project_options(*command, options->apply.project, &options->words);
   command->add_option("JOB", "for example 'program/solve' or 'solve' (default: the only one)");

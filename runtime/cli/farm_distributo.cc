@@ -20,7 +20,7 @@ namespace {
 struct DistributoOptions {
   bool inference = false, allocate = false, release = false;
   std::string cluster = "distributo";
-  Json given = Json::object();  // what the command line says, by the names of the file's second line
+  Json given = Json::object();  // options by the names of the file's second line
   RunOptions run;
 };
 
@@ -66,7 +66,7 @@ std::string distributo_program(const Json& settings) {
                     settings["num_batches"].get<int64_t>(), word("output"));
 }
 
-// The settings in a file that this command wrote. Conflict: somebody else wrote or edited it.
+// The settings in a file of this command. Conflict: the file was edited, or written by another program.
 Result<Json> distributo_settings(const std::string& path) {
   auto text = read_file(path);
   if (text.status().code() == Code::NotFound) return Json(Json::object());
@@ -81,7 +81,7 @@ Result<Json> distributo_settings(const std::string& path) {
       .with_hint("apply it with `radlc apply " + path + "`, or choose another name with --cluster");
 }
 
-// Adds what the command line says to what the file had. More nodes than asked for stay, as in Distributo.
+// Adds the command line's options to the file's. Keeps surplus nodes, like Distributo.
 Result<Json> with_given(Json settings, const DistributoOptions& options) {
   const int64_t had = static_cast<int64_t>(json::number_of(settings, "num_instances"));
   settings.update(options.given);

@@ -125,7 +125,7 @@ void inputs_of(const ProgramAnswer& answer, size_t nodes_of_file, ChoiceInputs& 
   if (answer.question.input.interruptions_per_hour > 0) made.put("the spot market", {"spot"}, true, true);
 }
 
-// No run tells its time; perhaps one tells that it takes longer than something.
+// No run has its time; one may have a lower bound.
 Status not_known(const std::vector<ProgramRun>& runs, const ir::Step& step, const std::string& command) {
   double longest = 0;
   for (const ProgramRun& run : runs)

@@ -92,7 +92,7 @@ std::string program_text(const ProgramAnswer& answer, bool all) {
       text += "  Defaults: at most " + Money{*answer.question.input.bounds.rate, answer.currency}.text() +
               "/h (--budget, --max-cost, --deadline)\n";
     if (const std::string& outside = answer.forecasts[*chosen].outside; !outside.empty())
-      text += fmt::format("  Outside of what was measured, {}. Measure it with a short run: {}.\n", outside,
+      text += fmt::format("  Outside the measurements, {}. Measure it with a short run: {}.\n", outside,
                           answer.profile);
     text += "\n";
   }

@@ -53,7 +53,7 @@ struct Offering {
   const Machinery& machinery;
   const Surveys& surveys;
   std::set<std::string>&
-      idle_gpus;       // types left out: nobody asked for their GPUs, which the engine does not use
+      idle_gpus;       // excluded types: their GPUs were not requested, and the engine does not use them
   bool native = true;  // the native engine trains, and not a program of the user's own
 };
 
@@ -153,7 +153,7 @@ std::vector<foresight::OfferedType> usual_servers(const std::vector<foresight::O
   return std::vector{cheapest, *widest};
 }
 
-// The type that a plan takes by itself: the first that fits.
+// The type that a plan selects on its own: the first that fits.
 Status usual_type(const ir::Node& node, bool spot, const Offering& from, std::string& name) {
   auto offers = offers_of(node, "", spot, from);
   if (!offers.ok()) return std::move(offers).status();

@@ -34,7 +34,7 @@ std::string quota_why(const RecommendAnswer& answer, const Option& option) {
                                              : nullptr;
   const foresight::AboveQuota above = foresight::above_quota(worker, option.workers, server);
   if (above.quota == nullptr) return "";
-  return fmt::format("{} can be had of the quota {}, {} are needed",
+  return fmt::format("the quota {1} has {0} left, {2} are needed",
                      plain_number(std::max(above.quota->room, 0.0)), above.quota->name,
                      plain_number(above.need));
 }
@@ -210,7 +210,7 @@ std::string answer_lines(const RecommendAnswer& answer, const foresight::WorkMod
   if (const std::string defaults = defaults_text(answer); !defaults.empty())
     text += "  Defaults: " + defaults + "\n";
   if (const std::string why = outside_of(answer, model, at); !why.empty())
-    text += "  Outside of what was measured, " + why +
+    text += "  Outside the measurements, " + why +
             ". Measure it with a short run: " + probe_of(answer, model, at) + ".\n";
   return text;
 }

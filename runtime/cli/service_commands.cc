@@ -237,7 +237,7 @@ Result<bool> Planned::approved() const {
 int Planned::run() {
   Status made = make_plan();
   const int unseen = made.ok() ? report_unseen(session_, read_) : int(kDone);
-  // A destroy removes the state as well, which may hold outputs alone.
+  // A destroy also removes the state, which may contain only outputs.
   const bool go = made.ok() && (plan_.value("changes", false) || request_.destroy);
   Result<bool> approval = go ? approved() : Result<bool>(false);
   std::string run;

@@ -15,7 +15,7 @@ namespace {
 
 using Values = std::map<std::string, std::string>;
 
-// Of each kind that a feature takes, the most general first.
+// One of each kind that a feature accepts, the most general first.
 constexpr const char* kSamples[] = {"1",           "2",         "22",   "a1",
                                     "yes",         "no",        "512M", "debian",
                                     "dev",         "eu-west-1", "10.0", "aws://eu-west-1/ami-00000001",

@@ -126,10 +126,13 @@ Status Listeners::end(ActiveRun& run, const Stop& stop) {
   Status told;
   for (const Listener& each : all_) {
     ListenerEnd end = run.events().let_go(each.id, stop);
-    if (told.ok() && !end.status.ok()) told = std::move(end.status).at(end.name);
-    // What was given up may still be at work: it is left alone.
+    auto* display = dynamic_cast<Display*>(each.sink.get());
+    // After a second Ctrl-C, a screen that did not show everything is not an error.
+    if (told.ok() && !end.status.ok() && !(display != nullptr && end.status.code() == Code::Cancelled))
+      told = Status(end.status).at(end.name);
+    // A sink that was given up may still be in use: do not touch it.
     if (end.status.code() == Code::Cancelled || end.status.code() == Code::Timeout) continue;
-    if (auto* display = dynamic_cast<Display*>(each.sink.get())) display->close();
+    if (display != nullptr) display->close();
     if (auto* lines = dynamic_cast<JsonLinesSink*>(each.sink.get()); lines && told.ok())
       told = Status(lines->status()).at(end.name);
   }

@@ -10,7 +10,7 @@ namespace radl {
 
 namespace {
 
-// Of a requirement's value: an address, or a list of them.
+// The addresses in a requirement's value: one, or a list.
 std::vector<std::string> addresses(const ir::Requirement& requirement) {
   std::vector<std::string> all;
   if (!requirement.equals) return all;

@@ -64,7 +64,7 @@ Result<Json> DesignBuilder::further_disk(const ir::Node& node, const ir::Disk& d
   return Json(address);
 }
 
-// Of a list, each node of the system takes its own: a disk is attached to one machine.
+// Each node of the system takes its own disk from a list, because a disk is attached to one machine.
 Result<Json> DesignBuilder::existing_disk(const ir::Node& node, const ir::Disk& disk,
                                           const Volumes& volumes) {
   const std::string feature = fmt::format("{}: disk.{}.image.url", node.address, disk.index);

@@ -195,7 +195,7 @@ class Filter {
     std::erase_if(left_, [&](const InstanceType* type) { return !keeps(*type); });
   }
 
-  // Of each name those that compute by CPU credits, in their order.
+  // Those of each name that compute by CPU credits, in their order.
   void credits_last() {
     for (auto first = left_.begin(); first != left_.end();) {
       const auto last = std::find_if(

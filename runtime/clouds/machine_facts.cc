@@ -18,7 +18,7 @@ struct Checked {
   std::string_view feature;
   const char* fact;
   bool is_size = false;
-  double allowance = 1;  // what is there is enough when it is so much of what is asked for
+  double allowance = 1;  // share of the request that is enough
 };
 // A disk of 20 GB holds a file system that is somewhat smaller.
 constexpr std::array<Checked, 11> kChecked{{{"cpu.count", "cpu_count"},

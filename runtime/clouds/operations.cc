@@ -119,7 +119,7 @@ void Operations::add_to(const Context& context, const Query& query,
   }
   for (bool has_failed : {false, true}) {
     for (const auto& [id, one] : all(has_failed)) {
-      // What is asked for may not be in any list yet, or never will be.
+      // The requested resource may not be in any list yet, or ever.
       if (one.effect != Effect::Makes || found.count(id) || !is_wanted(context, query, id, one)) continue;
       Seen seen;
       seen.address = one.address;

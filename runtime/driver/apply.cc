@@ -17,7 +17,7 @@ namespace radl::driver {
 namespace {
 
 constexpr std::chrono::seconds kLookAtBuckets{60};
-// While a round goes on: between two checks of nodes that a job has lost.
+// Interval between checks of nodes that a job has lost, during a round.
 constexpr std::chrono::seconds kCheckSuspectsEvery{15}, kReportEvery{1};
 // The same of the nodes that `radlc scale` has chosen, in a folder and in a bucket.
 constexpr std::chrono::seconds kCheckScalingEvery{3}, kCheckBucketEvery{15};
@@ -46,7 +46,7 @@ Status check_has_not_ended(const Plan& plan, const Snapshot& now, const std::str
       .with_hint("`radlc apply` runs it again");
 }
 
-// `replaces`: nodes that were interrupted meanwhile are replaced as well.
+// `replaces`: also replaces nodes that were interrupted meanwhile.
 Status check_only_joins(const Plan& plan, const std::string& job, bool replaces) {
   for (const Action& action : plan.actions) {
     const bool expected = action.id == job && action.verb == Verb::Run &&

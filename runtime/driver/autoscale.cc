@@ -23,7 +23,7 @@ constexpr std::chrono::seconds kOneLook{20}, kAfterFailure{10}, kLongestPause{30
 // program.
 constexpr int kPause = 4;
 
-// One resource `elastic`, and what is known of it.
+// A resource `elastic` and its known state.
 struct Watched {
   ElasticRules rules;
   std::unique_ptr<Remote> remote;

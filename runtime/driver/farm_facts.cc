@@ -151,7 +151,8 @@ FarmForecast farm_forecast(const ir::Program& program, const ir::Step& step,
     if (elastic) whole.nodes = rest.nodes, whole.paid = figure(kNodeSeconds, rest.paid_seconds);
   } else {
     forecast.unknown =
-        "the lengths of its tasks are not known; give each `seconds`, or run it: three finished tasks tell";
+        "the lengths of its tasks are unknown; give each task `seconds`, or run the farm until three tasks "
+        "have finished";
   }
   return whole;
 }

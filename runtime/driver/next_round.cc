@@ -58,7 +58,7 @@ void NextRound::take_metric(const Event& event) {
   if (what == "interruption") lost_[event.node] = json::text_of(event.data, "time");
   if (what == "faulty") {
     if (const std::string other = others_on(event.node, event.id); !other.empty())
-      return give_up(event.node, "is not replaced: " + other + " is there as well");
+      return give_up(event.node, "is not replaced: " + other + " also uses it");
     lost_[event.node] = kFaulty;
     return schedule_replacement(event.node);
   }

@@ -202,7 +202,7 @@ Status keep_trainings(const Plan& plan, const Project& project, const Machinery&
           return outcome.id == id && outcome.state == ActionOutcome::State::Done;
         });
     const auto record = after.steps.find(id);
-    // A part of a training, gone on with from a checkpoint, says nothing of a whole one.
+    // A training resumed from a checkpoint says nothing about a complete one.
     if (!done || trained.action->resume || record == after.steps.end() || path.empty()) continue;
     const Json& output = record->second.output;
     if (!output.contains("seconds") || !output["seconds"].is_number()) continue;

@@ -289,7 +289,7 @@ void Execution::distrust(const std::string& address, const Status& why) {
 Result<std::unique_ptr<Remote>> Execution::attempt(const std::string& address,
                                                    std::chrono::steady_clock::time_point end) {
   std::optional<ResourceRecord> record = resource(address);
-  if (!record) return Status(Code::NotFound, address + " is not there");
+  if (!record) return Status(Code::NotFound, address + " does not exist");
   {
     std::lock_guard guard(mutex_);
     if (auto found = distrusted_.find(address); found != distrusted_.end()) return found->second;

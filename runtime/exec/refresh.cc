@@ -182,8 +182,8 @@ class Refresher {
     if (!seen && !is_settled(record, cloud)) {
       observed_.unknown[record.address] = "it was made a moment ago and does not show yet";
     } else if (gone) {
-      const std::string why =
-          seen && !seen->detail.empty() ? execution_.events.mask(seen->detail) : record.id + " is not there";
+      const std::string why = seen && !seen->detail.empty() ? execution_.events.mask(seen->detail)
+                                                            : record.id + " does not exist";
       observed_.resources.push_back({record.address, "gone", {}, why});
     } else if (seen->phase == ResourcePhase::Broken) {
       observed_.resources.push_back({record.address, "broken", {}, execution_.events.mask(seen->detail)});

@@ -8,7 +8,7 @@
 namespace radl::farm {
 namespace {
 
-constexpr double kRedrawn = 0.25;  // of the parameters: drawn anew
+constexpr double kRedrawn = 0.25;  // share of parameters that are drawn again
 constexpr double kFactor = 1.2;    // the others are multiplied by this, or divided by it
 constexpr size_t kQuarter = 4;
 

@@ -178,7 +178,7 @@ void Search::reach(Trial& trial, int report) {
   const double own = cost(*trial.value);
   std::vector<double>& others = rungs_[report];
   others.insert(std::lower_bound(others.begin(), others.end(), own), own);
-  // The first ones have nobody to be compared with: they go on.
+  // The first ones have no one to be compared with: they continue.
   const size_t stay = others.size() / static_cast<size_t>(settings_.reduction);
   if (stay > 0 && own > others[stay - 1]) trial.stops = true;
 }

@@ -263,7 +263,7 @@ std::string Table::black_hole() const {
     return static_cast<int>(different.size()) >= rules_.black_hole;
   };
   auto serves = [&](const NodeRecord& node) { return !node.gone && !node.quarantined; };
-  // If the others fail much as well, the tasks are to blame.
+  // If the other nodes fail often too, the tasks are to blame.
   int succeeded = 0, failed = 0;
   for (const auto& [name, node] : nodes_) {
     if (bad(node)) continue;

@@ -37,7 +37,7 @@ double share(const json& object, const char* key) {
 int count(const json& object, const char* key, int least) {
   const json& value = object.at(key);
   if (!value.is_number_integer() || value.get<long long>() < least || value.get<long long>() > 1000000)
-    throw json::type_error::create(302, std::string(key) + " is no count", &object);
+    throw json::type_error::create(302, std::string(key) + " is not a count", &object);
   return value.get<int>();
 }
 

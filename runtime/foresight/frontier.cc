@@ -8,7 +8,7 @@
 namespace radl::foresight {
 namespace {
 
-constexpr size_t kSample = 64;  // one in so many is looked at first
+constexpr size_t kSample = 64;  // one in this many is examined first
 constexpr size_t kFewToSample = 4096;
 
 bool faster(const Candidate& a, const Candidate& b) {

@@ -9,7 +9,7 @@
 namespace radl::foresight {
 namespace {
 
-constexpr size_t kMostSearched = 48;  // samples that the likelihood is looked at with
+constexpr size_t kMostSearched = 48;  // samples with which the likelihood is computed
 constexpr int kSearches = 2;          // of the search through all figures
 constexpr double kLeastShare = 1e-9;
 
@@ -103,7 +103,7 @@ class Likelihood {
   std::vector<double> lengths_;  // that near_ is of
 };
 
-// The value among `choices` with the largest likelihood, the others staying as they are.
+// The value among `choices` with the largest likelihood, with the others unchanged.
 template <size_t N>
 void search(Likelihood& likelihood, Figures& figures, double& figure, const std::array<double, N>& choices,
             double& best) {

@@ -156,7 +156,7 @@ std::optional<StepAnatomy> step_anatomy(const NodeProfile& profile, const StepQu
   const double whole = profile.steps.seconds(question.batch);
   step.fixed = std::min(profile.steps.fixed(), whole);
   step.compute = whole - step.fixed;
-  // Who waits for nobody is not held up by the slowest.
+  // Asynchronous workers do not wait for the slowest one.
   if (question.exchange != Exchange::AsyncServer)
     step.straggler = whole * profile.spread * expected_maximum(question.workers);
   const Talk talk = talk_of(profile, question);

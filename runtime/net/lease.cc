@@ -69,7 +69,7 @@ while [ -n "$left" ] && [ $up -lt $until ]; do tree "$1"; signal_all KILL; sleep
 [ -z "$left" ]
 )sh";
 
-// One word, so that an entry is one line of them.
+// One word each, so that an entry is one line.
 std::string word(const std::string& text) {
   std::string out;
   for (char c : text) out += std::isspace(static_cast<unsigned char>(c)) || c == '\0' ? '_' : c;
@@ -176,10 +176,10 @@ Status unless_stuck(const std::vector<Entry>& found,
                     const std::function<void(const std::string& line)>& log) {
   for (const Entry& one : found) {
     if (one.what == "ended")
-      log(fmt::format("ended {}, which was still going on there since {}", one.step, one.since));
+      log(fmt::format("ended {}, which had been running there since {}", one.step, one.since));
     if (one.what == "stuck")
-      return Status(Code::Conflict,
-                    fmt::format("{} goes on there since {} and cannot be ended", one.step, one.since))
+      return Status(Code::Conflict, fmt::format("{} has been running there since {} and cannot be ended",
+                                                one.step, one.since))
           .with_hint("end it on the node, or replace the node");
   }
   return {};

@@ -151,7 +151,7 @@ class Builder {
     const std::string what = "cloud " + id + " designed " + wanted.address;
     if (!addresses_.insert(wanted.address).second) return internal_error(what + " more than once");
     if (!wanted.offers.empty() && wanted.chosen >= wanted.offers.size())
-      return internal_error(what + " with an offer that is none");
+      return internal_error(what + " with an invalid offer");
     for (const std::string& reference : wanted.references) {
       if (!addresses_.count(reference)) return internal_error(what + " before " + reference);
     }

@@ -78,7 +78,8 @@ void plan_drift(Draft& draft) {
   }
   for (const Drift& drift : observed->resources) {
     if (drift.what != "unreachable") continue;
-    draft.plan.notes.push_back(drift.address + " runs but does not answer, and stays as it is; `--replace " +
+    draft.plan.notes.push_back(drift.address +
+                               " runs but does not respond; the plan leaves it unchanged; `--replace " +
                                drift.address + "` replaces it");
   }
   for (const auto& [what, why] : observed->unknown) draft.plan.unseen[what] = why;

@@ -81,7 +81,7 @@ BeforeJobs before_jobs(const Plan& plan, const Measured& measured_seconds_of,
       take(create, 0, known);
     } else if (action.is_step && action.verb == Verb::Run && !ir::is_job_type(action.step_kind)) {
       const bool stages = staging.contains(action.id);
-      if (stages && known == Known::ByItsKind) known = Known::No;  // a dataset takes as long as it is large
+      if (stages && known == Known::ByItsKind) known = Known::No;  // the time depends on the dataset's size
       const double guess = stages ? stage_guess : action.seconds.value_or(kStepGuess);
       for (const std::string& node : action.nodes)
         take((stages ? staged : configured)[node],

@@ -117,7 +117,7 @@ Status check_sources_unmoved(const Plan& plan) {
     if (!digest.ok() && digest.status().code() == Code::NotFound) {
       // Modules of the standard library may be built into the program; those move with its version only.
       if (source.path.empty() || source.path[0] == '<') continue;
-      return Status(Code::Conflict, source.path + " is not there any more").with_hint("make the plan again");
+      return Status(Code::Conflict, source.path + " no longer exists").with_hint("make the plan again");
     }
     if (!digest.ok()) return digest.status();
     if (*digest != source.sha256) {

@@ -169,7 +169,7 @@ Offer read_offer(const Json& json) {
 void read_offers(const Json& json, Action& action) {
   for (const Json& offer : json.at("offers")) action.offers.push_back(read_offer(offer));
   action.chosen = json.at("chosen").get<size_t>();
-  if (action.chosen >= action.offers.size()) throw std::out_of_range("an offer that is none");
+  if (action.chosen >= action.offers.size()) throw std::out_of_range("an invalid offer");
   action.base_spec = json.at("base_spec");
 }
 
@@ -179,7 +179,7 @@ ResourceCost read_cost(const Json& json) {
   if (!json.contains("candidates")) return cost;
   for (const Json& offer : json.at("candidates")) cost.candidates.push_back(read_offer(offer));
   cost.chosen = json.at("chosen").get<size_t>();
-  if (cost.chosen >= cost.candidates.size()) throw std::out_of_range("a candidate that is none");
+  if (cost.chosen >= cost.candidates.size()) throw std::out_of_range("an invalid candidate");
   return cost;
 }
 

@@ -107,7 +107,7 @@ class Placer {
       else
         why[one.cloud] = can.message();
     }
-    if (fit.empty()) return {};  // the plan says why, of the node as it is written
+    if (fit.empty()) return {};  // the plan reports the reason for the node as written
     // Among several images, those for other kinds of clouds are irrelevant.
     if (texts_wanted(node, kZones).empty()) {
       if (fit.size() == 1 && fit[0].cloud == clouds_.id_for(node)) fit.clear();

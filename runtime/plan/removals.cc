@@ -25,7 +25,7 @@ std::string why_removed(const Draft& draft, const ResourceRecord& record) {
   return "'" + record.system + "' is deployed " + std::to_string(left) + (left == 1 ? " time" : " times");
 }
 
-// What remains when a step is removed from the file: radlc undoes nothing by itself.
+// What remains if a step is removed from the file: radlc undoes nothing on its own.
 std::string what_stays(const StepRecord& record, const std::vector<std::string>& stopped) {
   if (record.kind == "training") return "its model and events here stay; its files on its nodes are removed";
   if (record.kind == "program") return "its results stay; its files on its nodes are removed";
@@ -157,7 +157,7 @@ void plan_removals(Draft& draft) {
                                  [&](const std::string& node) { return wanted.count(node) != 0; });
     const LeftRunning left = left_running(record, snapshot);
     bool on_present = std::any_of(record.nodes.begin(), record.nodes.end(), has) || !left.older.empty();
-    // With its last node a step's record goes by itself.
+    // A step's record is removed with its last node.
     if (on_wanted || !on_present) forget_step(draft, record, on_wanted);
   }
   keep_what_released_use(snapshot, draft.plan, wanted);

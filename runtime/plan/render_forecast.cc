@@ -102,7 +102,7 @@ std::vector<std::string> remarks_of(const PlanForecast& forecast) {
   if (!forecast.unknown.empty())
     remarks.push_back(fmt::format("The duration of the {} is unknown: {}",
                                   forecast.program ? "program" : "training", forecast.unknown));
-  if (!forecast.outside.empty()) remarks.push_back("Outside of what was measured: " + forecast.outside + ".");
+  if (!forecast.outside.empty()) remarks.push_back("Outside the measurements: " + forecast.outside + ".");
   if (!forecast.bound.empty())
     remarks.push_back("A step is bound by " + forecast.bound +
                       (forecast.change_most.empty() ? "." : "; " + forecast.change_most + "."));

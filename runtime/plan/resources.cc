@@ -141,7 +141,7 @@ class Comparison {
     if (!leaves_.empty() && same_kind) impact = cloud_.impact(record_.type, before_, after_);
     const bool replaces = !outer.empty() || impact.kind == Impact::Kind::Replace;
     if (replaces && desired_.offer != desired_.wanted.chosen) {
-      desired_.offer = desired_.wanted.chosen;  // made anew, it is what is preferred now
+      desired_.offer = desired_.wanted.chosen;  // a replacement uses the currently preferred offer
       look();
     }
     std::vector<FieldChange> changes = fields(same_kind, impact.kind);
@@ -244,8 +244,8 @@ class Comparison {
   bool stopped_ = false;
   Json before_, after_;
   std::vector<FieldDifference> leaves_;
-  std::vector<std::string> attached_;  // references that are created anew, and attached in place
-  std::vector<Change> marks_;          // radlc's own tags: as they are -> as they should be
+  std::vector<std::string> attached_;  // replaced references, attached in place
+  std::vector<Change> marks_;          // radlc's own tags: current -> desired
 };
 
 }  // namespace

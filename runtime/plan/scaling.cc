@@ -140,7 +140,7 @@ void add_drain(Draft& draft, Action drain, const std::vector<size_t>& removed) {
     names.push_back(plan.actions[i].id);
     drain.spec["drains"].push_back(plan.actions[i].id);
   }
-  drain.seconds = 10;  // nobody knows how long what runs there takes
+  drain.seconds = 10;  // the running work has an unknown duration
   drain.why = joined(names) + (names.size() == 1 ? " is removed" : " are removed");
   draft.step_actions[drain.id] = plan.actions.size();
   plan.actions.push_back(std::move(drain));

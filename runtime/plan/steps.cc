@@ -469,7 +469,7 @@ class StepPlanner {
     return all;
   }
 
-  // A job that was edited takes as long as what it computes now, of which nothing is known here.
+  // The duration of an edited job is unknown here, because it computes something else.
   std::optional<double> predicted(const ir::Step& step, const std::string& digest,
                                   const StepRecord* record) const {
     if (ir::is_job(step.kind) && record && !same_content(step, digest, *record)) return std::nullopt;

@@ -9,7 +9,7 @@ namespace radl {
 namespace {
 
 constexpr size_t kDiffIndent = 10;
-constexpr size_t kNarrowest = 20;  // columns; a narrower terminal shows lines as they are
+constexpr size_t kNarrowest = 20;  // columns; a narrower terminal gets unwrapped lines
 constexpr std::string_view kNote = "note: ";
 
 // Length in bytes of the escape sequence at the start of `text`; 0: none.

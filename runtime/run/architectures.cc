@@ -38,7 +38,7 @@ Machines machines_of(const std::string& node, const Plan& plan, const Snapshot& 
   return {record->second.cloud, {{spec.value("type", ""), spec.value("image", "")}}};
 }
 
-// "" if the type runs on it, or nobody knows; else the architecture that the type has.
+// "" if the type fits or is unknown; else the type's architecture.
 std::string other_than_of_type(const Catalog& catalog, const CloudId& cloud, const std::string& name,
                                const std::string& engine) {
   auto found = catalog.find(cloud.type, cloud.region, name);

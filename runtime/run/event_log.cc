@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::string_view kSuffix = ".jsonl";
 
-// Of the files that have a run's name, the oldest first.
+// Files of runs, oldest first.
 std::vector<std::string> run_files(const std::string& folder) {
   std::vector<std::string> names;
   std::error_code error;
@@ -71,7 +71,7 @@ EventLog::~EventLog() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-// Under its name only when it is locked: nobody may take a run that begins for one that has ended.
+// Renamed only once it is locked, so that a starting run is never taken for an ended one.
 Status EventLog::create() {
   if (Status made = make_directories(folder_, 0700); !made.ok()) return made;
   remove_oldest(folder_);
@@ -105,7 +105,7 @@ Result<std::unique_ptr<EventReader>> EventReader::open(const std::string& path, 
 
 EventReader::~EventReader() { ::close(fd_); }
 
-// On the stack: a reader that waits for more holds no memory, and there may be a thousand of them.
+// On the stack: a waiting reader then holds no memory, and there may be a thousand.
 bool EventReader::fill() {
   constexpr size_t kPiece = size_t{64} << 10;
   char piece[kPiece];

@@ -13,7 +13,7 @@ namespace {
 // More events than a run emits while a disk may stall; those beyond are reported as lost.
 constexpr size_t kMostUnwritten = 1 << 16;
 
-constexpr std::chrono::seconds kForListeners{2};  // of a run that nobody ended
+constexpr std::chrono::seconds kForListeners{2};  // for a run that was not closed
 
 // Tells of each request to stop while it lives, at once: what runs may be far from looking.
 class StopTeller {
@@ -48,7 +48,7 @@ class StopTeller {
   Threads threads_;
 };
 
-// Of a state in a bucket, the events are kept there as well.
+// If the state is in a bucket, the events are stored there too.
 struct Logs : EventLog {
   using EventLog::EventLog;
   void emit(const Event& event) override {

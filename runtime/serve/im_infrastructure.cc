@@ -84,7 +84,7 @@ Answer add(ImCall& call, Infrastructure& inf) {
   if (!change.ok()) return call.failed(change.status());
   if (const Status done = wait_for(change->launched); !done.ok()) {
     if (done.code() == Code::Timeout) return call.failed(504, done.text());
-    auto undone = inf.undo(*change, call.order());  // whoever asks again must not get these as well
+    auto undone = inf.undo(*change, call.order());  // a repeated request must not get these too
     if (undone.ok()) (void)wait_for(undone->over);
     return call.failed(400, done.text());
   }
@@ -161,7 +161,7 @@ Answer destroy(ImCall& call, const ImParts& parts, const std::shared_ptr<Infrast
 
 Status wait_for(const std::shared_future<Status>& future) {
   if (future.wait_for(kLongestRequest) != std::future_status::ready)
-    return Status(Code::Timeout, "it goes on; ask for the state of the infrastructure");
+    return Status(Code::Timeout, "the run continues; query the state of the infrastructure");
   return future.get();
 }
 

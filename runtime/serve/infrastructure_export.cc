@@ -62,7 +62,7 @@ Result<std::string> Infrastructure::exported(bool closing) {
         .with_hint("start the other service with the same --state");
   std::lock_guard lock(mutex_);
   if (at_work_ || !jobs_.empty() || deleting_)
-    return Status(Code::Conflict, "a run of the infrastructure goes on");
+    return Status(Code::Conflict, "a run of the infrastructure is active");
   auto files = files_of(project_options().state);
   if (!files.ok()) return files.status();
   Json json = json_locked();

@@ -75,7 +75,7 @@ void Infrastructure::work() {
       machine.gone |= done.ok() || (now.ok() && !now->resources.contains(machine.address));
     }
     if (job.kind != Job::Kind::Work) failed_ = done.ok() || stopping_ ? std::string() : done.text();
-    (void)save_locked();  // what is not written is found out anew by the next request
+    (void)save_locked();  // the next request determines again what was not written
     lock.unlock();
     job.progress->job_ended(done);
     lock.lock();

@@ -171,7 +171,7 @@ class Service::Requests : public httpd::Handler {
     const std::unique_ptr<httpd::StreamSource> stream;
   };
 
-  // An export is for another service, which needs all of it.
+  // An export is for another service, which needs everything.
   Answer shown(const httpd::RequestHead& head, Answer answer) const {
     if (!exports(head)) answer.body = paths_.hide(std::move(answer.body));
     if (answer.stream) answer.stream = std::make_unique<ShownStream>(paths_, std::move(answer.stream));

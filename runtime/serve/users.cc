@@ -42,7 +42,7 @@ Settings Users::of(const std::string& user) {
     for (const char* name : kKept)
       if (const std::string value = world.environment(name); !value.empty()) variables[name] = value;
     const std::string home = folder_ + "/users/" + user;
-    (void)make_directories(home, 0700);  // what needs it says so
+    (void)make_directories(home, 0700);  // its users report a failure
     variables["HOME"] = home;
     // Without credentials of the user's own, none of this computer are taken.
     variables["AWS_EC2_METADATA_DISABLED"] = "true";

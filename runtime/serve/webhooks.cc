@@ -234,7 +234,7 @@ void Webhooks::give_up_locked(const Delivery& delivery) {
   (void)save_locked();  // a number for people
 }
 
-// Deliveries of hooks that were removed go as well.
+// Deliveries of removed hooks are removed too.
 void Webhooks::add_locked(Delivery delivery) {
   Webhook* hook = find_locked(delivery.hook);
   if (!hook) return forget(delivery);
@@ -257,7 +257,7 @@ void Webhooks::tell(const std::string& user, const std::string& event, const std
   for (size_t i = 0; i < hooks_.size(); ++i) {
     const Webhook& hook = hooks_[i];
     if (hook.user != user || std::ranges::find(hook.events, event) == hook.events.end()) continue;
-    // A run that was cut off between this and its record is told about twice.
+    // A run that is cut off between this and its record is reported twice.
     if (std::ranges::any_of(deliveries_,
                             [&](const Delivery& its) { return its.id == id && its.hook == hook.id; }))
       continue;

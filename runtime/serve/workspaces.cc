@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kIdLength = 12;
 constexpr size_t kLongestName = 40;
 constexpr double kDraftSeconds = 24 * 3600;  // of a spare draft
-constexpr double kIdleSeconds = 3600;        // of a temporary one that nobody uses
+constexpr double kIdleSeconds = 3600;        // of an unused temporary one
 
 bool is_name(const std::string& text) {
   if (text.empty() || text.size() > kLongestName || text.front() == '-' || text.back() == '-') return false;

@@ -102,7 +102,7 @@ Result<std::string> put_certainly(Bucket& bucket, const std::string& key, const 
       if (*now && (*now)->body == body) return (*now)->etag;
       if (code == Code::Conflict) return written;
       const bool as_before = condition.absent ? !now->has_value() : *now && (*now)->etag == condition.etag;
-      if (!as_before) return Status(Code::Conflict, bucket.url(key) + ": somebody else has written it");
+      if (!as_before) return Status(Code::Conflict, bucket.url(key) + ": another run has written it");
     }
     if (steady_clock::now() + wait >= end || !stop.sleep(wait)) return written;
   }

@@ -134,7 +134,7 @@ Status BucketStore::lock(const std::string& command, milliseconds timeout,
     if (!holder.ok() || !*holder) {
       bool removed = false;
       Status claimed = holder.ok() ? take(self, removed) : holder.status();
-      // Whoever waits for the lock waits for a bucket that does not answer as well.
+      // A run that waits for the lock also waits for a bucket that does not respond.
       if (claimed.ok() || removed || !may_answer_later(claimed.code()) || world_.clock.now() >= end)
         return claimed;
       if (!sleep_unless(world_.clock, kAskAgain, stop)) return claimed;
@@ -282,7 +282,7 @@ class BucketLease : public JobLease {
 
 }  // namespace
 
-// The previous holder notices at its next renewal, after at most a third of its lease, and then lets go.
+// The previous holder notices at its next renewal, within a third of its lease, and releases the lock.
 // Until then it affects only its own job.
 Result<std::unique_ptr<JobLease>> BucketStore::lease_job(const std::string& step, const std::string& command,
                                                          bool take_over, const Stop& stop) {
@@ -342,7 +342,7 @@ Status BucketStore::remove_below(const std::string& folder) {
   return {};
 }
 
-// A copy is never locked, and its lock is a copy as well.
+// A copy is never locked; its lock file is only a copy.
 Status BucketStore::remove() {
   if (!copy_of_.empty()) {
     const std::string lock = key_.substr(0, key_.rfind('/') + 1) + kLock;

@@ -118,7 +118,7 @@ void DatabaseStore::write_in_turn(std::vector<Waiting>& own) {
     guard.unlock();
     try {
       write_together(batch);
-    } catch (...) {  // out of memory: nobody may wait for a turn that never comes
+    } catch (...) {  // out of memory: do not leave others waiting for this turn
       for (Waiting* each : batch) each->broken = std::current_exception();
     }
     guard.lock();
@@ -173,7 +173,7 @@ Status make_empty_state(Database& db, const std::string& name, World& world) {
   if (Status begun = transaction.begin(); !begun.ok()) return begun;
   Result<int> version = state_version(db);
   if (!version.ok()) return version.status();
-  if (*version != 0) return {};  // somebody else was faster
+  if (*version != 0) return {};  // another process was faster
   if (Status made = create_schema(db); !made.ok()) return made;
   const std::pair<const char*, std::string> rows[] = {{"name", name},
                                                       {"lineage", random_token(world.random)},

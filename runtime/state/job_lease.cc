@@ -11,7 +11,7 @@ namespace radl {
 namespace {
 
 constexpr size_t kDigits = 16;
-constexpr const char* kAsked = ".asked";  // beside it: its holder is to let go
+constexpr const char* kAsked = ".asked";  // a file beside it: asks the holder to release it
 constexpr std::chrono::milliseconds kLookAgain{50};
 constexpr std::chrono::seconds kToLetGo{60};  // its holder asks several times a second
 

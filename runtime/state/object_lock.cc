@@ -151,7 +151,7 @@ Result<std::optional<ObjectLockRecord>> ObjectLock::try_take(const LockInfo& sel
   renewed_at_ = seconds_since_boot();
   Result<std::string> etag = put_certainly(bucket_, key_, text_of(own), condition, lease_ / 2, stopped_);
   if (!etag.ok() && etag.status().code() != Code::Conflict) return etag.status();
-  if (!etag.ok()) {  // somebody was faster: who, the next attempt tells
+  if (!etag.ok()) {  // another run was faster; the next attempt shows which
     ObjectLockRecord unknown;
     unknown.info.command = "another run";
     return std::optional(std::move(unknown));

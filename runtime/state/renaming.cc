@@ -141,7 +141,7 @@ bool Renaming::apply(StepRecord& record) const {
   if (record.definition) {
     Json renamed = definition(*record.definition);
     if (of_it && renamed.contains("recipe")) renamed["recipe"] = now.recipe;
-    // Its digest was over the old names and is no use any more: the definition tells whether it changed.
+    // Its digest covers the old names and is useless now: the definition shows whether it changed.
     if (renamed != *record.definition) now.digest.clear();
     now.definition = std::make_shared<const Json>(std::move(renamed));
   }

@@ -203,7 +203,7 @@ Result<Snapshot> read_snapshot(Database& db) {
 
 Result<std::vector<Intent>> read_open_intents(Database& db) {
   std::vector<Intent> intents;
-  constexpr int kId = 6;  // behind the fields of a row
+  constexpr int kId = 6;  // after the fields of a row
   Status read = for_rows<IntentRow>(db, "id", "WHERE closed_at IS NULL ORDER BY id",
                                     [&](IntentRow row, const Statement& at) -> Status {
                                       Result<Intent> intent = intent_of(row);

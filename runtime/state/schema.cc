@@ -82,7 +82,7 @@ constexpr const char* kFrom4To5 = R"sql(
 ALTER TABLE steps ADD COLUMN jobs TEXT NOT NULL DEFAULT '[]';
 )sql";
 
-// Who asked for a run.
+// The requesting user of a run.
 constexpr const char* kFrom5To6 = R"sql(
 ALTER TABLE lock ADD COLUMN principal TEXT NOT NULL DEFAULT '';
 ALTER TABLE history ADD COLUMN principal TEXT NOT NULL DEFAULT '';

@@ -136,7 +136,7 @@ Status StoredState::open_head(Database head, Opened& opened, const Stop& stop) {
     if (!changes.ok()) return changes.status();
     if (Status applied = apply_row_changes(*db, *changes); !applied.ok()) return std::move(applied).at(url);
   }
-  // The next head has these in it as well.
+  // The next head includes these too.
   Result<RowChanges> recorded = RowChanges::since_now(*db);
   if (!recorded.ok()) return recorded.status();
   opened.changes = std::move(*recorded);

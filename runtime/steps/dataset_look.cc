@@ -153,8 +153,8 @@ Result<std::vector<std::string>> look_at_datasets(const ir::Program& program,
   std::vector<std::string> notes;
   for (const auto& [path, own] : own_datasets(program, steps)) {
     if (is_remote_place(path)) {
-      notes.push_back(
-          fmt::format("dataset '{}' lies elsewhere: it is looked at when apply brings it", own.shown));
+      notes.push_back(fmt::format(
+          "dataset '{}' is stored elsewhere: `apply` examines it when it downloads it", own.shown));
       continue;
     }
     auto found = ask_engine(own, environment, stop);

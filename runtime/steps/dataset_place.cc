@@ -220,7 +220,7 @@ class Placing {
     return double(*bytes) / std::max(1e-6, seconds_since(begun));
   }
 
-  // What another node has; where that cannot be had from there, from here as well.
+  // From another node that has it; if that fails, from this computer.
   Status take_from(const NodeHandle& giver, const std::vector<std::string>& names) {
     const Status fetched = fetch_from_node(node_, giver, {directory_, list_of(names)}, context_);
     if (fetched.ok()) {

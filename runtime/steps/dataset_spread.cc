@@ -14,7 +14,8 @@ namespace radl {
 namespace {
 
 constexpr int kLacksSsh = 44;
-constexpr std::chrono::milliseconds kGlance{50};  // at the stop, while somebody else is served
+constexpr std::chrono::milliseconds kGlance{
+    50};  // interval of checks for a stop, while another node is served
 
 std::string text_of(const NodeHandle& node, const char* name, const std::string& otherwise = "") {
   auto found = node.attributes.find(name);

@@ -294,7 +294,7 @@ class NativeRun {
     return std::nullopt;
   }
 
-  // `done`: so many of its parts are as wanted now; the others have to be looked at again.
+  // `done`: this many of its parts are up to date; the others must be checked again.
   std::optional<Status> execute(const std::vector<Part>& batch, size_t& done) {
     if (auto failed = make_ready(batch)) return failed;
     const std::string mark = "radl-" + to_hex(random_bytes(8));

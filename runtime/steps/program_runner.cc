@@ -41,7 +41,7 @@ using jobs::kTakenBack;
 using jobs::Process;
 using ProgramClock = std::chrono::steady_clock;
 
-// Of one member by itself, while the others go on.
+// For one member alone, while the others continue.
 constexpr RestartPolicy kMemberRestarts{std::chrono::seconds(1), std::chrono::seconds(60),
                                         std::chrono::minutes(10), 6};
 constexpr std::chrono::seconds kAfterFailure{5};  // the others may end by themselves
@@ -98,7 +98,7 @@ class ProgramRun {
       const std::string why = done.message();
       log_.line("FAILED: " + why);
       tell("",
-           fmt::format("attempt {} of {} failed ({}), all members start again", facts_.attempts, retries + 1,
+           fmt::format("attempt {} of {} failed ({}); restarting all members", facts_.attempts, retries + 1,
                        why.substr(0, why.find('\n'))),
            "failed", true);
       done = jobs::for_all(nodes_.size(), [&](size_t i) {
@@ -123,7 +123,7 @@ class ProgramRun {
   void tell(const std::string& node, const std::string& what, const char* state) {
     tell(node, what, state, std::string_view(state) == "failed");
   }
-  // `notice`: whoever looks on should not miss it.
+  // `notice`: a line that viewers should not miss.
   void tell(const std::string& node, const std::string& what, const char* state, bool notice) {
     log_.line(fmt::format("{}: {} {}", node, what, state));
     context_.emit(
@@ -188,7 +188,7 @@ class ProgramRun {
     return closed.ok();
   }
 
-  // `before`: so long the members have been running.
+  // `before`: how long the members have been running.
   Status follow(std::chrono::seconds before) {
     bad_.clear();
     again_ = true;
@@ -243,7 +243,7 @@ class ProgramRun {
     return done;
   }
 
-  // For whoever watches the run (docs/runs.md).
+  // For viewers of the run (docs/runs.md).
   void used(const std::string& name, const jobs::Usage& usage) {
     for (const Process& process : processes_) {
       if (process.name != name || process.node >= running_) continue;
@@ -252,7 +252,7 @@ class ProgramRun {
     }
   }
 
-  // Once for each time: it neither works nor ends until somebody lets it go on.
+  // Once per suspension: it neither works nor ends until a user resumes it.
   void tell_stopped(size_t node, bool stopped) {
     {
       std::lock_guard lock(state_);
@@ -278,7 +278,7 @@ class ProgramRun {
     context_.emit({step_.id, nodes_[node].address, "metric", std::move(data)});
   }
 
-  // The program goes on without this member: whoever runs this may replace its machine meanwhile.
+  // The program continues without this member; the caller may replace its machine meanwhile.
   void tell_missed(size_t node) {
     {
       std::lock_guard lock(state_);
@@ -301,14 +301,14 @@ class ProgramRun {
     return Status(kLeftRunning, "left running on its nodes");
   }
 
-  // Of nodes that are taken back: what the program may miss is asked to end, and the others go on.
+  // On preempted nodes: members that the program may miss end gracefully, and the others continue.
   std::optional<Status> part_with_nodes() {
     const std::map<size_t, std::string> leaving = leaving_.all();
     for (const auto& [node, when] : leaving) {
       if (leaving_.has_parted(node)) continue;
       if (rules_.alone && node > 0 && running_ - leaving.size() >= rules_.least) {
         leaving_.part_with(node);
-        tell(nodes_[node].address, "its member is asked to end, the others go on", "ok");
+        tell(nodes_[node].address, "ending its member gracefully; the others continue", "ok");
         (void)members_[node]->signal({processes_[node].name}, stop_signal().c_str());
         continue;
       }
@@ -317,7 +317,7 @@ class ProgramRun {
       return Status(kTakenBack,
                     fmt::format("{} is preempted by its cloud{}; radlc asked its members to end{}",
                                 nodes_[node].address, when.empty() ? "" : " (" + when + ")",
-                                retried ? "" : ". With `retries` they start again on another"));
+                                retried ? "" : ". With `retries`, they restart on another"));
     }
     return std::nullopt;
   }
@@ -485,7 +485,7 @@ class ProgramRun {
   // For what goes to a bucket.
   std::string scratch() const { return context_.context->work_directory + "/programs/" + job_; }
 
-  // A failure of the program itself says where its whole logs are. What was stopped or lost may yet go on.
+  // A failure of the program itself names its full logs. A stopped or lost program may still continue.
   Status with_logs(Status failure) {
     if (short_ || !following_ || failure.code() != Code::Invalid) return failure;
     std::vector<std::string> notes;
@@ -493,14 +493,14 @@ class ProgramRun {
         collect_logs(program_, members_, lost_nodes(), running_, scratch(), step_.id, log_.redactor(), notes);
     for (const std::string& note : notes) tell("", note, "ok");
     if (!logs) {
-      tell("", "its whole logs could not be brought: " + logs.status().message(), "failed");
+      tell("", "its full logs could not be fetched: " + logs.status().message(), "failed");
       return failure;
     }
     return Status(failure.code(), fmt::format("{}\nThe whole logs are in {}", failure.message(), *logs))
         .with_hint(failure.hint());
   }
 
-  // Of a short run for its time: nothing is brought back.
+  // A short run is only timed: fetch nothing.
   StepOutcome probed() {
     StepOutcome outcome;
     outcome.output = short_.output(std::max(facts_.ends[0], 0), facts_.phases.at("program"), running_,
@@ -520,7 +520,7 @@ class ProgramRun {
       return Status(Code::Invalid, fmt::format("{}: ended well, but left no '{}'", nodes_[0].address,
                                                fmt::join(collected->missing, "', '")))
           .at(where());
-    tell("", fmt::format("results brought back in {:.1f} s", since(begin)), "ok");
+    tell("", fmt::format("fetched the results in {:.1f} s", since(begin)), "ok");
     StepOutcome outcome;
     outcome.output = std::move(collected->output);
     outcome.changes.push_back({where(), "run", nullptr, outcome.output["exit_status"], ""});
@@ -528,7 +528,7 @@ class ProgramRun {
   }
 
  public:
-  // From now on it counts as brought back: a later run starts anew and does not join it.
+  // From now on its results count as fetched: a later run starts over and does not join it.
   void mark_collected() {
     const std::vector<bool> lost = lost_nodes();
     (void)jobs::for_all(nodes_.size(), [&](size_t i) -> Status {
@@ -548,7 +548,7 @@ class ProgramRun {
   const std::string job_;  // the folder on nodes
   const std::string run_id_ = context_.job_run.empty() ? step_.digest : context_.job_run;
   const EndRules rules_;
-  const size_t running_;  // so many nodes have a member, the others are reached by its launcher
+  const size_t running_;  // number of nodes with a member; its launcher reaches the others
   std::vector<std::unique_ptr<jobs::Member>> members_;
   std::vector<std::unique_ptr<StepLog>> logs_;  // of each node
   ShortRun short_{program_, nodes_.size()};

@@ -24,7 +24,7 @@ Status look(const ir::Step& step) {
   return place.empty() || training::is_bucket(place) ? Status() : training::check_training_folder(place);
 }
 
-// Of the user's, in the way of results.
+// The user's files in the way of results.
 std::vector<std::string> in_the_way(const ir::Step& step) {
   if (step.kind == ir::StepKind::Program) return program::users_results(step.program);
   const std::string place = place_of(step);
@@ -38,8 +38,8 @@ std::string note_of(const ir::Step& step, std::vector<std::string> files) {
   const size_t more = files.size() > kMostNamed ? files.size() - kMostNamed : 0;
   files.resize(files.size() - more);
   return fmt::format(
-      "{}: in '{}' radlc has not written '{}'{} as it is now: where results of that name come, it "
-      "gets the name '{}.~1~'",
+      "{}: in '{}', radlc did not write the current content of '{}'{}: if results have the same name, it "
+      "is renamed to '{}.~1~'",
       step.id, place_of(step), fmt::join(files, "', '"), more > 0 ? fmt::format(" and {} more", more) : "",
       files.front());
 }

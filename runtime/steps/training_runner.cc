@@ -136,7 +136,7 @@ class TrainingRun {
     return {};
   }
 
-  // It is not known to run: whoever starts it the next time starts it on all of its nodes.
+  // It may not run: the next start is on all of its nodes.
   Status leave_as_it_is(const Status& found) {
     tell("",
          found.ok() ? "the training does not run; `radlc apply` resumes it with its new nodes"
@@ -207,7 +207,7 @@ class TrainingRun {
 
   void on_line(size_t node, const std::string& line) {
     Json news = Json::parse(line, nullptr, false);
-    // Of a training that was joined the steps are reported again: they say nothing about this apply.
+    // A joined training reports its steps again, which says nothing about this apply.
     if (leader_->take(news)) {
       log_.line(fmt::format("{}: {} leads the training", nodes_[node].address, lead().name()));
       keeping_->news();
@@ -220,7 +220,7 @@ class TrainingRun {
     if (event == "interruption" && parting_.preempted(node, news)) following_->wake();
     if (event == "peer_lost") restarts_->lost(json::text_of(news, "peer"));
     if (event == "peer_joined") restarts_->joined(json::text_of(news, "peer"));
-    // Only radlc itself says these: nodes are replaced, and added to farms, because of them.
+    // Only radlc itself emits these: they cause nodes to be replaced, or added to farms.
     if (event != "member_lost" && event != "faulty" && event != "resize") emit_metric(node, news);
   }
 
@@ -314,13 +314,13 @@ class TrainingRun {
     return {"KILL", std::chrono::seconds(0)};
   }
 
-  // When the chief has ended, or the training cannot go on.
+  // When the chief has ended, or the training cannot continue.
   std::optional<Status> verdict(const Ends& ends) {
     const Standing now = standing(layout_, leader_->task(), leader_->finished(), ends);
     if (now.failed) return failure(ends, *now.failed);
     if (now.done) return Status();
     if (std::optional<Status> ended = parting_.check(ends, *following_)) return ended;
-    if (cancelled()) return Status(Code::Cancelled, "cancelled; a checkpoint was asked for");
+    if (cancelled()) return Status(Code::Cancelled, "cancelled; a checkpoint was requested");
     context_.under_way();
     if (!starting_.any_arrives() && context_.lets_go()) {
       restarts_->end();

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::chrono::minutes kOneStep{30};  // of real time
 
-// What a step finds on the node, over what the simulated cloud says of the machine.
+// What a step finds on the node, in addition to the simulated cloud's data of the machine.
 Json laid_over_machine(Json machine, const Json& node) {
   for (const auto& [name, value] : node.items()) {
     if (name != "vm_id" && name != "private_ip" && name != "public_ip") machine[name] = value;
@@ -40,7 +40,7 @@ Result<Json> RealMachines::node_of(const NodeHandle& handle) {
   query.tokens = {machine};
   Result<std::vector<Seen>> seen = parts_.cloud->look(context_, query);
   if (!seen.ok()) return std::move(seen).status().at(handle.address);
-  if (seen->empty()) return Status(Code::Internal, handle.address + ": its node is not there");
+  if (seen->empty()) return Status(Code::Internal, handle.address + ": its node does not exist");
   return attributes_[machine] = seen->front().attributes;
 }
 

@@ -249,7 +249,7 @@ class Life {
     world_->tell("BY HAND " + *id + " is launched with the tags of " + seen.id);
   }
 
-  // `radlc state rm` of a machine, which goes on running; then what was the file's is applied again, or not.
+  // `radlc state rm` of a machine, which keeps running; then the file is applied again, or not.
   void release(const ir::Program& program) {
     std::optional<Snapshot> snapshot = recorded();
     if (!snapshot) return;
@@ -264,7 +264,7 @@ class Life {
     if (!phase(next, true).status.ok()) return;
     not_ours_[{chosen.cloud, chosen.id}] = "was released by `state rm`";
     const std::optional<Snapshot> now = recorded();
-    for (const std::string& need : chosen.needs) {  // what was for it alone is released as well
+    for (const std::string& need : chosen.needs) {  // resources that only it needs are released too
       if (!now || now->resources.count(need)) continue;
       const ResourceRecord& part = snapshot->resources.at(need);
       not_ours_[{part.cloud, part.id}] = "was released by `state rm`";
@@ -354,10 +354,10 @@ class Life {
   const Setting& setting_;
   TrialRun& run_;
   Draws draws_;
-  Draws owners_;   // of what happens to ownership: other runs stay as they are
-  Draws besides_;  // of what happens while a job runs, likewise
+  Draws owners_;   // for changes of ownership; leaves other draws unchanged
+  Draws besides_;  // for events while a job runs; likewise
   Faults calm_;
-  // Of what radlc must leave alone: its cloud and id -> why; and what of that a destroy must list.
+  // Resources that radlc must not touch: cloud and id -> why; and those that a destroy must list.
   std::map<std::pair<std::string, std::string>, std::string> not_ours_;
   std::set<std::string> to_be_listed_;
   std::vector<std::string> changes_;
@@ -367,7 +367,7 @@ class Life {
   double wall_ = kTrialBegins;  // where the next process begins
   std::set<std::string> tampered_;
   std::unique_ptr<TrialWorld> world_;
-  Status broken_;  // the trial itself cannot go on
+  Status broken_;  // the trial itself cannot continue
 };
 
 }  // namespace

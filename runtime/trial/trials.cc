@@ -55,10 +55,10 @@ TrialRun run_from(const Json& json) {
   return run;
 }
 
-// A process that does runs one after another and tells of each.
+// A process that executes runs one after another and reports each.
 struct Worker {
   pid_t process = 0;
-  int answers = -1;  // what it tells
+  int answers = -1;  // its reports
   std::string text;  // of a line that is not whole yet
   std::vector<uint64_t> seeds;
   size_t done = 0;  // of seeds
@@ -114,7 +114,7 @@ class Trials {
     }
   }
 
-  // Waits a moment for any of them.
+  // Waits briefly for any process.
   Status listen() {
     std::vector<pollfd> ready;
     std::vector<Worker*> whose;

@@ -68,7 +68,7 @@ void check_doubled(SimulatedCloud& cloud, const Recorded& known, std::vector<Fin
   for (const Seen& seen : cloud.all_of(known.tag)) {
     if (seen.phase == ResourcePhase::Leaving || released.count(seen.id)) continue;
     if (++count[seen.address] != 2) continue;
-    findings.push_back({Kind::Doubled, seen.address + " is there more than once in " + cloud.id().text()});
+    findings.push_back({Kind::Doubled, seen.address + " occurs more than once in " + cloud.id().text()});
   }
 }
 

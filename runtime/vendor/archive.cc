@@ -37,7 +37,7 @@ Archive open_archive(const std::string& path) {
   return a;
 }
 
-// "./a//b/" -> "a/b"; what leads out stays as it is, and is refused by add_file.
+// "./a//b/" -> "a/b"; paths that lead out are unchanged, and add_file rejects them.
 std::string tidy(const char* name) {
   std::string path = fs::path(name).lexically_normal().generic_string();
   while (path.ends_with("/")) path.pop_back();

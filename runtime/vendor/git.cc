@@ -1,4 +1,4 @@
-// Which commit is meant, and how it comes here.
+// Resolves and fetches a commit.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -69,7 +69,8 @@ Status failure(const std::string& err) {
       has(err, "Permission denied") || has(err, "Host key verification failed")) {
     return Status(Code::Auth, "git: " + why)
         .with_hint(
-            "nothing is asked for here: set up git's credential helper, or ssh's agent and known hosts");
+            "radlc does not ask for credentials: set up git's credential helper, or ssh's agent and known "
+            "hosts");
   }
   if (has(err, "dubious ownership") || has(err, "does not appear to be a git repository") ||
       has(err, "not found"))

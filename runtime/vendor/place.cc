@@ -114,7 +114,7 @@ void Place::remove_others(const LockFile& lock) {
     if (!used && digest_is_in_name(entry.path())) others.push_back(entry.path());
   }
   for (const fs::path& folder : others) {
-    // First out of sight, so that nobody finds a part of it.
+    // Written out of sight first, so that no reader finds a part of it.
     auto away = temporary();
     if (away.ok() && ::rename(folder.c_str(), (*away + "/old").c_str()) == 0) remove_temporary();
   }

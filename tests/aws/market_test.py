@@ -87,7 +87,7 @@ class Market(AwsCase):
         self.edit(self.file, (", spot.fallback = 'yes'", ""))
         self.refuse_spot("SpotMaxPriceTooLow", 400)
         self.radlc("apply", "--auto-approve", self.file, code=2)
-        self.assertIn("no spot t3.micro can be had: us-east-1a: SpotMaxPriceTooLow; us-east-1b:", self.err)
+        self.assertIn("no capacity for spot t3.micro: us-east-1a: SpotMaxPriceTooLow; us-east-1b:", self.err)
         self.assertEqual(self.market(), [])
         self.destroy()
 
@@ -149,7 +149,7 @@ class AboveQuota(AwsCase):
         above = {c["name"]: c["why"] for c in asked["candidates"] if c["verdict"] == "quota"}
         # Two vCPUs each: five machines are ten.
         self.assertEqual(sorted(name for name in above if name.endswith("/ring")), [f"{n}xt3.small/ring" for n in (6, 7, 8)])
-        self.assertIn("10 can be had of the quota vCPUs of on-demand standard instances", above["6xt3.small/ring"])
+        self.assertIn("the quota vCPUs of on-demand standard instances has 10 left", above["6xt3.small/ring"])
         self.assertIn("12 are needed", above["6xt3.small/ring"])
         self.assertTrue(any(name.startswith("5xt3.small/async-server") for name in above), "the server counts with them")
         self.assertNotIn(asked["chosen"], above)

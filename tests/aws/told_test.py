@@ -25,7 +25,7 @@ REFUSALS = [
      "of the specified AMI. Specify an instance type and an AMI that have matching architectures, and try again.", 400,
      "does not match the architecture.*matching architectures"),
     ("RunInstances", "Unsupported", "Your requested instance type (t3.micro) is not supported in your requested Availability Zone (us-east-1e).",
-     400, "no t3.micro can be had: us-east-1a: Unsupported;.*more types"),
+     400, "no capacity for t3.micro: us-east-1a: Unsupported;.*more types"),
     ("RunInstances", "VcpuLimitExceeded", "You have requested more vCPU capacity than your current vCPU limit of 0 allows for the instance bucket "
      "that the specified instance type belongs to.", 400, QUOTA),
     ("RunInstances", "PendingVerification", "Your request for accessing resources in this region is being validated", 400, "four hours"),

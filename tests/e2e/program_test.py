@@ -715,7 +715,7 @@ use 'std/training/all_reduce' as net ( workers = system.worker, model = 'resnet2
         self.write("work-results/thesis.txt", "mine")
         self.write("work/work.py", WORK.replace("0.5", "0.25"))
         said = self.radlc("plan", self.file)
-        self.assertRegex(said, r"program/work: in '.*work-results' radlc has not written 'report.json' as it is now: .* 'report.json.~1~'")
+        self.assertRegex(said, r"program/work: in '.*work-results', radlc did not write the current content of 'report.json': .* 'report.json.~1~'")
         self.apply()
         self.assertEqual((report.parent / "report.json.~1~").read_text(), "my own words\n")
         self.assertEqual(json.loads(report.read_text())["metrics"], {"loss": 0.25})

@@ -133,7 +133,7 @@ class Training(RadlCase):
         (self.folder / "result/model").rename(self.folder / "result/my-model")
         self.apply("--input", "epochs=1")
         self.write("result/report.json", "my own words")
-        self.assertRegex(self.radlc("plan", self.file, "--input", "epochs=2"), "radlc has not written 'report.json' as it is now")
+        self.assertRegex(self.radlc("plan", self.file, "--input", "epochs=2"), "radlc did not write the current content of 'report.json'")
         self.apply("--input", "epochs=2")
         self.assertEqual((self.folder / "result/report.json.~1~").read_text(), "my own words")
         self.assertIn("metrics", self.report())

@@ -66,7 +66,7 @@ class Again(RadlCase):
         self.assertEqual(second.returncode, 0, out + err)
         self.assertEqual(begun, 2, out + err)
         self.assertEqual([p.read_text() for p in self.files("overlaps")], [], "two of it ran at once")
-        self.assertIn("was still going on", out + err)
+        self.assertIn("had been running there since", out + err)
         self.radlc("destroy", "--auto-approve", "site.radl")
 
     def test_a_native_command(self):

@@ -175,7 +175,7 @@ class Page {
     return comment_lines(*tree_.source, line);
   }
 
-  // What stands above a block, unless that is the file's own comment.
+  // The comment above a block, unless it is the file's own.
   std::string above(const Block& block) const {
     bool is_head = head_line_ != 0 && tree_.source->line_of(block.span.begin) == head_line_ + 1;
     return is_head ? "" : comment_above(tree_, block.span.begin);

@@ -28,7 +28,7 @@ void drop_leading_marks(std::string& text) {
 // Parses, lays out, and proves that nothing was lost.
 Result<std::string> format_text(const SourceFile& source, Diagnostics& diagnostics, const Options& options) {
   auto tree = parse(source, diagnostics, {.dialect = options.dialect});
-  if (tree->syntax_errors) return invalid(source.path() + " has syntax errors and was left alone");
+  if (tree->syntax_errors) return invalid(source.path() + " has syntax errors and was left unchanged");
   std::string text = layout(*tree, options);
   drop_leading_marks(text);
   // Never write a string that says something else, or that the next run would change again.

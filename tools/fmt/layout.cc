@@ -59,7 +59,7 @@ class Layout {
     return pieces_[open].may_be_flat && broken_[close + 1] == broken_[open + 1] && fits(open, close, column);
   }
 
-  // A block over several lines stands between blank lines.
+  // A block over several lines is between blank lines.
   void plan_blocks() {
     blank_.assign(pieces_.size(), false);
     std::vector<size_t> starts;
@@ -201,7 +201,7 @@ class Layout {
   static bool breaks(const Piece& piece) {
     return piece.may_break && !piece.glued && piece.newlines_before > 0;
   }
-  // A comment stands as far in as the line that it is about.
+  // A comment is indented like the line that it is about.
   bool before_broken_line(size_t i) const {
     if (!pieces_[i].comment()) return false;
     while (i < pieces_.size() && pieces_[i].comment()) ++i;

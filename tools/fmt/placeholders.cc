@@ -41,7 +41,7 @@ class Types {
   const std::string& of(const std::string& name) const { return types_.at(name); }
 
  private:
-  // Numbers go into texts as well, texts into nothing else.
+  // Numbers also fit into texts; texts only into texts.
   void note(const std::string& name, const std::string& type) {
     auto [there, fresh] = types_.emplace(name, type);
     if (!fresh && (there->second == "text" || type == "size")) there->second = type;

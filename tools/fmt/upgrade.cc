@@ -162,7 +162,7 @@ class Upgrader {
     edits_.push_back(
         {text.span.begin, text.span.end, "<<" + mark + "\n" + std::string(inner) + mark + behind});
   }
-  // A block's least indentation is no part of it.
+  // A block's smallest indentation is not part of it.
   static bool indented(std::string_view lines) {
     while (!lines.empty()) {
       if (lines[0] != ' ' && lines[0] != '\t' && lines[0] != '\n') return false;
@@ -206,8 +206,8 @@ Result<Upgraded> upgrade(const SourceFile& given, Diagnostics& diagnostics, cons
         if (each.in == Placeholder::In::Value && finding.span.begin < each.end &&
             each.begin < finding.span.end)
           return invalid(source.path() + ": @input." + each.name +
-                         "@ stands where `radl 2` takes no value; the file was left alone");
-    return invalid(source.path() + " has syntax errors and was left alone");
+                         "@ is where `radl 2` allows no value; the file was left unchanged");
+    return invalid(source.path() + " has syntax errors and was left unchanged");
   }
   if (tree->dialect == ast::Dialect::Ec3 || tree->ec3_mark || !tree->ec3_uses.empty())
     return invalid(source.path() +

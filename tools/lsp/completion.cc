@@ -131,7 +131,7 @@ void Completer::feature_names() {
     }
   }
   if (cursor_.owner == "system" && cursor_.expects("soft"))
-    add_snippet("soft", kKeyword, "A wish: taken into account where it can be had; larger weights first.",
+    add_snippet("soft", kKeyword, "A preference: used if it is available; larger weights first.",
                 "soft ${1:10} ($2)");
 }
 

@@ -140,7 +140,7 @@ void Completer::members(const std::string& head) {
     all(system_members());
   } else if (holding.what == Holding::What::Typed) {
     for (const Field& field : fields_of(holding)) member(field.name, kProperty, field.type, "");
-  } else if (head.empty()) {  // behind the bracket of something else
+  } else if (head.empty()) {  // after the bracket of something else
     all(node_members());
   } else if (holds(head, "training")) {
     all(job_members(true));

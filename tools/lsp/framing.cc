@@ -100,10 +100,10 @@ FrameDecoder::Event FrameDecoder::read_header(std::string& out) {
       at_ = newline + 1;
       break;
     }
-    if (!is_header_line(line)) return give_up_header(out, "bytes that are no message header");
+    if (!is_header_line(line)) return give_up_header(out, "bytes that are not a message header");
     if (starts_with_length(line)) {
       length = parse_length(line.substr(kLength.size()));
-      if (!length) return give_up_header(out, "a Content-Length that is no number");
+      if (!length) return give_up_header(out, "a Content-Length that is not a number");
     }
     line_begin = newline + 1;
   }

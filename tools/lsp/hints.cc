@@ -1,4 +1,4 @@
-// What a text does not show by itself: the numbers of the nodes that a `deploy` makes.
+// Inlay hints: the numbers of the nodes that a `deploy` creates.
 #include <fmt/format.h>
 
 #include <map>

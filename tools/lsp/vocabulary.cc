@@ -107,10 +107,9 @@ std::vector<Word> block_features(std::string_view owner) {
         plain("type", "string",
               "What the value must be: text, integer, number, boolean, size, duration, list, map, system, "
               "systems."),
-        plain("default", "any value", "The value when none is given. Without it, one must be given."),
-        plain("description", "string",
-              "What it is for: shown when it is asked for, and in the documentation."),
-        plain("min", "number", "The least value."),
+        plain("default", "any value", "The value if none is given. Without a default, a value is required."),
+        plain("description", "string", "Its purpose: shown in the prompt and in the documentation."),
+        plain("min", "number", "The smallest value."),
         plain("max", "number", "The largest value."),
         plain("one_of", "list", "The values that it may have."),
         plain("pattern", "string", "A regular expression that the whole string must match."),

@@ -25,9 +25,10 @@ const std::vector<BlockWord>& block_words() {
        "credentials.private_key = '$4')",
        "A node that exists and runs Ansible for the others."},
       {"description", "description ${1:name} (name = '${2:title}')",
-       "Names the infrastructure. Stands in front of everything else."},
+       "Names the infrastructure. Must be the first block."},
       {"radl", "radl 2\n",
-       "Turns the extensions on: inputs, expressions, modules, native recipes, outputs. First in the file.",
+       "Enables the extensions: inputs, expressions, modules, native recipes, outputs. Must be the first "
+       "block.",
        false},
       {"input",
        "input ${1:name} (type = ${2|text,integer,number,boolean,size,duration,list,map,system,systems|}, "

@@ -136,9 +136,8 @@ std::string Workspace::not_to_edit(const std::string& path) const {
   bool vendored = packages.package_folder(path).has_value();
   for (fs::path at = fs::path(path).parent_path(); !vendored && at.has_relative_path(); at = at.parent_path())
     vendored = vendored::is_vendored_folder(at.string());
-  return vendored
-             ? "`radlc vendor` brought it and radl.lock.json holds its digest; change it where it comes from"
-             : "";
+  return vendored ? "`radlc vendor` downloaded it and radl.lock.json has its digest; change it at its origin"
+                  : "";
 }
 
 std::vector<AnalysisPtr> Workspace::everything(const Stop& stop) {

@@ -207,7 +207,7 @@ class Expressions {
     }
   }
 
-  // nullptr: it stays as it is.
+  // nullptr: it remains unchanged.
   YamlPtr variable(const Aspect& aspect, const Yaml& name, const Yaml& value, bool recipes) {
     auto word = [&](std::string_view key) {
       YamlPtr found = value.find(key);

@@ -106,7 +106,7 @@ void OrderCheck::report() {
   for (const auto& [what, each] : then_) {
     if (still.contains(what)) continue;
     cluster_.diagnostics
-        .report(DiagCode::TemplateOrder, each.span, what + " is not there yet when this template is added")
+        .report(DiagCode::TemplateOrder, each.span, what + " does not exist yet when this template is added")
         .with_help("give the template that defines it before this one");
   }
 }

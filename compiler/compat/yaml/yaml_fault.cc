@@ -288,7 +288,7 @@ size_t byte_of(std::string_view text, const yaml_mark_t& mark) {
   return std::min(at + mark.column, text.size());
 }
 
-// What libyaml says about the place `at`, in the words of somebody who writes recipes.
+// Translates libyaml's message about the place `at` for authors of recipes.
 std::string in_words(std::string_view problem, std::string_view text, size_t at) {
   size_t newline = text.substr(0, at).rfind('\n');
   std::string_view before = text.substr(0, at);
@@ -302,7 +302,7 @@ std::string in_words(std::string_view problem, std::string_view text, size_t at)
   if (here == '\t' || problem.starts_with("found a tab"))
     return "YAML is indented with spaces, not with tabs";
   if (problem.starts_with("found character that cannot start")) {
-    if (text.substr(at).starts_with("@end")) return "`@end` stands at the start of its line";
+    if (text.substr(at).starts_with("@end")) return "`@end` must be at the start of its line";
     return "a string that begins with `" + std::string(1, here) + "` needs quotes";
   }
   if (problem == "did not find expected key" && first && here == '-')
@@ -339,8 +339,8 @@ std::optional<YamlFault> yaml_fault(std::string_view text) {
       return YamlFault{at, in_words(problem, text, at)};
     }
     if (size_t tab = tabs.take(yaml.event); tab != text.npos)
-      return YamlFault{tab,
-                       "a tab stands where only spaces may: between words, or in a string without quotes"};
+      return YamlFault{
+          tab, "a tab is not allowed here, only spaces: between words, or in a string without quotes"};
     std::string fault = loader.take(yaml.event);
     if (!fault.empty()) return YamlFault{byte_of(text, yaml.event.start_mark), fault};
     if (yaml.event.type == YAML_STREAM_END_EVENT) return std::nullopt;

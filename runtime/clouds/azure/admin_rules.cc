@@ -32,7 +32,7 @@ std::string text_of_rule(const Json& item) {
                      other.empty() || other == "*" ? "0.0.0.0/0" : other);
 }
 
-// Page after page: each is asked for with the token of the last.
+// Page by page: each request has the token of the previous page.
 Result<std::vector<std::string>> effective_rules(Asking& call, const std::string& network) {
   std::vector<std::string> texts;
   Json body = Json::object();

@@ -50,7 +50,7 @@ constexpr KeptAddresses kKept{4, 1};
 // Where a machine's interface is.
 struct Place {
   std::string subnet = kDefaultSubnet;  // of the network that is made
-  std::string provider;                 // or this one, which is there already
+  std::string provider;                 // or this existing one
   std::string fixed_ip;
 };
 
@@ -106,7 +106,7 @@ class Designer : private DesignBuilder {
   }
 
  private:
-  // "resource_group.azure:/westeurope": of which there is one.
+  // "resource_group.azure:/westeurope": there is one.
   std::string ours(const std::string& what) const { return what + "." + cloud_.text(); }
   std::vector<std::string> in_group() const { return {ours("resource_group")}; }
 

@@ -30,7 +30,7 @@ constexpr Distribution kDistributions[] = {
      "Canonical/0001-com-ubuntu-server-focal/20_04-lts/latest",
      "Canonical/0001-com-ubuntu-server-focal/20_04-lts-arm64/latest"}};
 
-// What stands behind azr://; "" where it is no image.
+// The part after azr://; "" if it is not an image.
 std::string parsed(const std::string& text) {
   if (const std::string id = id_in(text); !id.empty()) {
     const bool image = id.find("/images/") != id.npos;

@@ -146,7 +146,7 @@ Status Kind::look(Asking& call, const Wish& wish, std::vector<Seen>& seen) const
     seen.push_back(std::move(one));
     return {};
   };
-  // What is ours comes with the list; others (imported) are asked for by their ids.
+  // The list has our own; others (imported) are requested by their ids.
   const std::string ours = folder(call) + "/";
   for (const std::string& id : wish.ids) {
     if (id.starts_with(ours)) continue;

@@ -16,7 +16,7 @@ constexpr const char* kKeyName = "node_key";
 constexpr const char* kRootType = "StandardSSD_LRS";  // every machine type takes it
 constexpr size_t kLongestName = 64;
 
-// Parts that are deleted with the machine, whoever deletes it.
+// Parts that are deleted with the machine, regardless of who deletes it.
 constexpr const char* kGoes = "Delete";
 constexpr const char* kStays = "Detach";
 

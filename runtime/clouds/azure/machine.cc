@@ -1,4 +1,4 @@
-// Machines: asked for, changed and ended.
+// Machines: creates, changes and deletes them.
 #include "runtime/clouds/azure/machine.h"
 #include "runtime/clouds/user_data.h"
 
@@ -73,7 +73,7 @@ class Machine : public Kind {
  protected:
   Result<Json> body(Asking& call, const Order& order) const override { return launch_of(call, order); }
   Parameters list_query() const override { return {{"$expand", "instanceView"}}; }
-  // One that is there is never changed by a request to make it that arrives twice.
+  // A repeated creation request never changes an existing machine.
   Parameters create_headers() const override { return {{"If-None-Match", "*"}}; }
   Status fill(Asking& call, const Json& item, Seen& seen) const override {
     return show_machine(call, machine_in(item), seen);

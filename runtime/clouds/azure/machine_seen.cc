@@ -1,4 +1,4 @@
-// What Azure tells of a machine.
+// Reads Azure's description of a machine.
 #include "common/text.h"
 #include "runtime/clouds/azure/machine.h"
 #include "runtime/clouds/rules_of_others.h"

@@ -96,7 +96,7 @@ Result<std::vector<Offer>> in_market(const CloudId& cloud, const ir::Node& node,
   return offers;
 }
 
-// What a spot machine may cost at most; it is never taken back for its price where nothing is said.
+// Maximum price of a spot machine; without one, it is never preempted for its price.
 double highest_price(const ir::Node& node) {
   auto price = node.requirements.find("price");
   return price == node.requirements.end() ? -1 : price->second.max.value_or(-1);

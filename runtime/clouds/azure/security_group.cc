@@ -204,7 +204,7 @@ class SecurityGroup : public Kind {
         others.push_back(to_lower(fmt::format("{} {} rule {}", access, direction, text_of(one, "name"))));
         continue;
       }
-      // One that somebody else has made bears no group's address: it is shown as what it lets in.
+      // A rule of another creator has no group's address: it is shown by what it allows.
       const std::string group = text_of(properties, "description");
       if (const std::string changed = changed_beside(call, properties, group); !changed.empty()) {
         others.push_back(fmt::format("rule {}{}", text_of(one, "name"), changed));

@@ -17,7 +17,7 @@ struct Probe {
   Parameters parameters;
 };
 
-// With names and ids of nothing: where a server does not know DryRun, nothing comes of most of them either.
+// With names and ids of nothing: most requests have no effect even if a server ignores DryRun.
 const std::vector<Probe>& reading_probes() {
   static const std::vector<Probe> all = {
       {"DescribeAccountAttributes", {}},

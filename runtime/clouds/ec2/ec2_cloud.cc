@@ -207,7 +207,7 @@ Result<std::vector<Seen>> Ec2Cloud::look(const Context& context, const Query& qu
     if (query.everything) selections.push_back({Selection::By::Infrastructure, {context.infrastructure}});
     for (const Selection& selection : selections) {
       std::vector<Seen> seen;
-      // What is asked for by id is there; the rest of a list may be of a type that the server does not have.
+      // Resources requested by id exist; the rest of a list may be of a type that the server lacks.
       const bool by_id = selection.by == Selection::By::Ids;
       if (!by_id && memory_.is_missing(kind->type())) continue;
       Status asked = kind->look(call, selection, seen);

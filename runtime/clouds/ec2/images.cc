@@ -29,7 +29,7 @@ constexpr Distribution kDistributions[] = {
     {"rocky", "9", "792107900819", "Rocky-9-EC2-Base-9.*.{}", "x86_64", "aarch64", "rocky"},
 };
 
-// The first that is meant: without a version the first of the flavour.
+// The first match: without a version, the first of the flavour.
 const Distribution* distribution(const std::string& flavour, const std::string& version) {
   for (const Distribution& one : kDistributions) {
     if (!flavour.empty() && !equal_ignoring_case(flavour, one.flavour)) continue;

@@ -1,4 +1,4 @@
-// Machines: asked for, changed and ended.
+// Machines: creates, changes and deletes them.
 #include "runtime/clouds/ec2/instance.h"
 
 #include <fmt/format.h>
@@ -44,9 +44,9 @@ class Instance : public Kind {
       reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", subnet.zone, posted.code);
     }
     return Asked::refused(
-        Status(Code::Quota,
-               fmt::format("no {}{} can be had: {}", order.spec.value("market", "") == "spot" ? "spot " : "",
-                           order.spec.value("type", ""), reasons))
+        Status(Code::Quota, fmt::format("no capacity for {}{}: {}",
+                                        order.spec.value("market", "") == "spot" ? "spot " : "",
+                                        order.spec.value("type", ""), reasons))
             .with_hint("name more types in instance_type, or more zones and regions in "
                        "availability_zone"));
   }
@@ -85,7 +85,7 @@ class Instance : public Kind {
                  {{"InstanceId.1", order.id}}, order.id);
   }
 
-  // NoReboot: whoever wants a consistent file system stops the machine first.
+  // NoReboot: for a consistent file system, the user stops the machine first.
   Asked image(Call& call, const Order& order, const std::string& name) const override {
     Posted posted = call.api.post(call.context, "CreateImage",
                                   {{"InstanceId", order.id}, {"Name", name}, {"NoReboot", "true"}}, false);

@@ -1,4 +1,4 @@
-// What DescribeInstances tells of a machine.
+// Reads a machine from DescribeInstances.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -124,7 +124,7 @@ std::optional<Seen> seen_instance(Call& call, const InstanceNow& now, bool by_to
   if (ended) {
     seen.phase = by_token ? ResourcePhase::Broken : ResourcePhase::Leaving;
     seen.detail = fmt::format("{} {}: {}", now.id, by_token ? "ended while it was made" : "has ended",
-                              now.reason.empty() ? "EC2 says no reason" : now.reason);
+                              now.reason.empty() ? "EC2 gives no reason" : now.reason);
   }
   seen.spec = {{"type", now.type}, {"tags", user_tags(now.tags)}};
   if (now.lifecycle == "spot") seen.spec["market"] = "spot";

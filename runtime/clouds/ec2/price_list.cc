@@ -18,7 +18,7 @@ namespace {
 using Attributes = std::map<std::string, std::string>;
 using catalog::PriceList;
 
-// Of a large region it has half a gigabyte.
+// Half a gigabyte for a large region.
 constexpr uint64_t kLargestList = uint64_t{4} << 30;
 constexpr const char* kPricing = "https://pricing.us-east-1.amazonaws.com";
 

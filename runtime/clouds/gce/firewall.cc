@@ -35,7 +35,7 @@ std::string target_of(const Json& item) {
   return targets.size() == 1 && targets[0].is_string() ? targets[0].get<std::string>() : "";
 }
 
-// What is let in and from where, for a spec; Invalid: it cannot be written as one rule.
+// A spec's allowed ports and sources. Invalid: they do not fit one rule.
 Result<Json> inbound(Asking& call, const Json& spec) {
   const auto texts = rules_wanted(spec);
   std::string caller;

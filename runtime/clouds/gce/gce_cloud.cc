@@ -232,7 +232,7 @@ class GceCloud : public Cloud, public TakesOver {
     }
   }
 
-  // Of what is looked for, what may be of this type; an id's path says it.
+  // The part of the query that may be of this type, by the path of an id.
   Wish wish_for(const Kind& kind, const Query& query) const {
     Wish wish{{}, {}, query.everything};
     for (const std::string& id : query.ids)

@@ -1,4 +1,4 @@
-// Machines: asked for, changed and ended.
+// Machines: creates, changes and deletes them.
 #include "runtime/clouds/gce/instance.h"
 
 #include <fmt/format.h>

@@ -65,7 +65,7 @@ std::optional<Asked> change_address(Asking& call, const Order& order, const Inst
   }
   const bool right = wanted.empty() ? !has_own : now.public_ip == address;
   if (right || !order.spec.value("public", false)) return std::nullopt;
-  // It has one at a time: what is there goes first.
+  // It has one at a time: the existing one is removed first.
   if (!now.access.empty())
     return send("/deleteAccessConfig", nullptr,
                 {{"accessConfig", now.access}, {"networkInterface", now.nic}});

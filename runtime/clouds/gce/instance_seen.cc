@@ -1,4 +1,4 @@
-// What Compute Engine tells of a machine.
+// Reads Compute Engine's description of a machine.
 #include <algorithm>
 
 #include "runtime/clouds/gce/instance.h"
@@ -71,7 +71,7 @@ ResourcePhase phase_of_instance(const InstanceNow& now) {
   if (now.status == "RUNNING") return ResourcePhase::Ready;
   if (now.status == "TERMINATED" || now.status == "STOPPED" || now.status == "SUSPENDED")
     return ResourcePhase::Stopped;
-  // One that is taken back or deleted goes for good.
+  // A preempted or deleted machine does not return.
   const bool goes = now.status == "STOPPING" || now.status == "DEPROVISIONING";
   return goes && now.spot ? ResourcePhase::Leaving : ResourcePhase::Pending;
 }

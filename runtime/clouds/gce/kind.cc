@@ -7,7 +7,7 @@
 namespace radl::gce {
 namespace {
 
-// Few of which the ids are known are asked for one by one.
+// A few resources with known ids are requested one by one.
 constexpr size_t kFew = 2;
 
 }  // namespace
@@ -41,7 +41,7 @@ Asked Kind::create(Asking& call, const Order& order) const {
   (*body)["description"] = to_line(call.context, order);
   const std::string id = id_of(call, order);
   Posted posted = post(call, place(call, order), std::move(*body));
-  // The name has the token in it: what is there is what an earlier request has made.
+  // The name contains the token: an existing resource was created by an earlier request.
   if (!posted.accepted() && posted.asked.status.code() == Code::Exists) return Asked::accepted(id);
   if (!posted.accepted()) return posted.asked;
   call.memory.operations.began(id, {posted.operation,
@@ -117,7 +117,7 @@ Status Kind::look(Asking& call, const Wish& wish, std::vector<Seen>& seen) const
     one.phase = ResourcePhase::Ready;
     if (fill(call, item, one)) seen.push_back(std::move(one));
   };
-  // What bears our prefix comes with the list; others (imported) and few are asked for by their ids.
+  // The list has those with our prefix; others (imported), and few, are requested by their ids.
   const std::string prefix = name_prefix(call.context, call.cloud);
   bool list = wish.everything || !wish.tokens.empty();
   size_t of_prefix = 0;

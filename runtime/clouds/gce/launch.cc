@@ -101,7 +101,7 @@ Json scheduling_of(const Json& spec, const MachineType& type) {
   }
   const Json stop = spec.value("stop", Json::object());
   if (const double after = number_of(stop, "after_seconds"); after > 0) {
-    // By the cloud itself as well, whatever the image is.
+    // Also by the cloud itself, for any image.
     scheduling["maxRunDuration"] = {{"seconds", std::to_string(static_cast<long long>(after))}};
     scheduling["instanceTerminationAction"] = text_of(stop, "action") == "stop" && !spot ? "STOP" : "DELETE";
   }

@@ -10,7 +10,7 @@
 namespace radl::gce {
 namespace {
 
-// More than so many are asked for in one list.
+// More than this many are requested in one list.
 constexpr size_t kFewOperations = 4;
 
 Status failure_of(const Json& operation) {
@@ -39,7 +39,7 @@ Status poll_operations(Asking& call, const Operations::Wanted& wanted) {
   for (const auto& [id, path] : open) {
     if (running.count(path)) continue;
     auto now = read(call, path);
-    // Operations are kept for some days: one that is not there any more was done.
+    // Operations are kept for some days: one that no longer exists was done.
     if (!now.ok() && now.status().code() != Code::NotFound) return now.status();
     if (!now.ok() || text_of(*now, "status") == "DONE")
       operations.done(id, path, now.ok() ? failure_of(*now) : Status());

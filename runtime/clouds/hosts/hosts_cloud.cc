@@ -32,7 +32,7 @@ bool among(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// What could not be done may be tried again: nobody answered, or not to the end.
+// The action may be retried: there was no answer, or an incomplete one.
 Status nothing_done(Status why) {
   if (why.code() == Code::Lost || why.code() == Code::Timeout) return {Code::Retry, why.message()};
   return why;
@@ -237,7 +237,7 @@ Asked HostsCloud::take_machine(const Context& context, Record record, Remote& us
   }
   const Code code = taken.code();
   if (code == Code::Lost || code == Code::Timeout || code == Code::Cancelled) return Asked::unknown(taken);
-  // Of a machine that somebody else was quicker to take, only the record is ours.
+  // If another user took the machine first, only the record is ours.
   Status undone = code == Code::Conflict ? Status() : give_back(users, record.token, *line, "", Stop());
   if (undone.ok()) undone = remove_record(context, record.id);
   return undone.ok() ? Asked::refused(taken) : Asked::unknown(taken);

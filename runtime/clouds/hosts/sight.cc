@@ -11,7 +11,7 @@
 namespace radl::hosts {
 namespace {
 
-// Addresses that somebody outside could use.
+// Addresses that are reachable from outside.
 Json public_address(const std::string& host) {
   unsigned a = 0, b = 0, c = 0, d = 0;
   char rest = 0;

@@ -35,7 +35,7 @@ bool is_plain_path(const std::string& path) {
   return good;
 }
 
-// An x86_64 computer runs the programs of an i386 as well.
+// An x86_64 computer also runs i386 programs.
 bool is_own_processor(const std::string& wanted) {
   utsname own{};
   if (uname(&own) != 0) return false;
@@ -93,7 +93,7 @@ class NodeDesigner {
  public:
   explicit NodeDesigner(const ir::Node& node) : node_(node) {}
 
-  // Apart from the design, since each node of a plan is asked for twice.
+  // Separate from the design, because each node of a plan is requested twice.
   Status check() const {
     const std::string os = to_lower(text_wanted(node_, "disk.0.os.name"));
     if (!os.empty() && os != "linux")
@@ -114,7 +114,7 @@ class NodeDesigner {
     return {};
   }
 
-  // Of a node that passes check().
+  // For a node that passes check().
   Result<NodeDesign> design() {
     if (std::string names = without_use(node_); !names.empty()) note("cloud local has no use for " + names);
     names();
@@ -136,7 +136,7 @@ class NodeDesigner {
 
  private:
   Status cannot(const std::string& why) const { return invalid(fmt::format("{}: {}", node_.address, why)); }
-  // The same for all nodes of a system, so that a plan tells it once.
+  // The same for all nodes of a system, so that a plan reports it once.
   void note(const std::string& text) {
     made_.notes.push_back(fmt::format("system '{}': {}", node_.system, text));
   }

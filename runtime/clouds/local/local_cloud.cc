@@ -91,7 +91,7 @@ class LocalCloud : public Cloud, public TakesOver {
                    [this] { gpus_ = gpus_of_this_computer(options_.environment, options_.stop); });
     return gpus_;
   }
-  // Records the order's address and token; without a token it is nobody's.
+  // Records the order's address and token; without a token it has no owner.
   Status mark(const Context& context, const Order& order);
   Asked create_key(const Context& context, const Order& order);
   Asked create_network(const Context& context, const Order& order);
@@ -99,7 +99,7 @@ class LocalCloud : public Cloud, public TakesOver {
   // The record of a new node, written before anything of it runs.
   Result<Record> reserve(const Context& context, const NodeDirectory& node, const Order& order);
   Status start(const Context& context, const NodeDirectory& node, Record& record);
-  // Refused once nothing of the new node is left; Unknown where that cannot be had.
+  // Refused once nothing of the new node is left; Unknown if that fails.
   Asked give_up(const Context& context, const NodeDirectory& node, Status why);
   Status destroy_key(const Context& context);
   Status destroy_network(const Context& context, const std::string& id);
@@ -215,7 +215,7 @@ Asked LocalCloud::create_node(const Context& context, const Order& order) {
     }
     if (made.ok()) publish_names(context);
   }
-  const bool keep = was_whole || (!record.ok() && node.exists());  // somebody's files, or a damaged record
+  const bool keep = was_whole || (!record.ok() && node.exists());  // foreign files, or a damaged record
   Asked answer = made.ok() ? Asked::accepted(node.id())
                  : keep    ? Asked::unknown(made)
                            : give_up(context, node, made);

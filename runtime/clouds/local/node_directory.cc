@@ -97,7 +97,7 @@ Status NodeDirectory::make() const {
   for (const char* below : {"etc", "home", "run"}) {
     if (Status s = make_directories(path(below), 0700); !s.ok()) return s;
   }
-  // It may have been made by somebody else before us (a work folder in /tmp).
+  // Another user may have created it before (a work folder in /tmp).
   struct stat info {};
   if (lstat(path().c_str(), &info) != 0) return errno_status(errno, path());
   if (!S_ISDIR(info.st_mode) || info.st_uid != geteuid())

@@ -234,7 +234,7 @@ Status start_node(const NodeDirectory& node, Record& record, const Context& cont
   Status last;
   for (int attempt = 0; attempt < 5; ++attempt) {
     if (!record.network.empty()) {
-      record.port = 22;  // nobody else is on that address
+      record.port = 22;  // the address is exclusive
     } else if (attempt > 0 || record.port == 0) {
       auto port = free_port(record.host);
       if (!port) return port.status();

@@ -11,7 +11,7 @@
 namespace radl::openstack {
 namespace {
 
-// Of those that fit, until there is said to be no room.
+// Flavors to try, until the cloud reports a lack of capacity.
 constexpr size_t kFlavorsTried = 3;
 constexpr const char* kFeatures[] = {"cpu.count",  "memory.size", "gpu.count",    "gpu.memory",
                                      "gpu.vendor", "gpu.model",   "instance_type"};

@@ -21,7 +21,7 @@ class KeyPair : public Kind {
     const std::string name = to_name(mark_of(call.context, order));
     Posted posted = post(call.services.compute, call.context, "/os-keypairs",
                          {{"keypair", {{"name", name}, {"public_key", key->public_line}}}}, false);
-    // The name has the token in it: what is there is what an earlier request has made.
+    // The name contains the token: an existing key pair was created by an earlier request.
     if (posted.http_status == 409 && posted.asked.status.code() != Code::Quota) return Asked::accepted(name);
     return with_id(std::move(posted), name);
   }

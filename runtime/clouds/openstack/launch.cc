@@ -80,7 +80,7 @@ Result<Json> root_volume(Asking& call, const Order& order, const Image& image, c
   return disk;
 }
 
-// The id of a volume that is there and that no machine has.
+// The id of an existing volume that no machine uses.
 Result<std::string> free_volume(Asking& call, const Order& order, const std::string& name) {
   auto volume = volume_named(call, name);
   if (!volume.ok()) return Status(volume.status()).at(order.address);

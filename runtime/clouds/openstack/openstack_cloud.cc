@@ -122,7 +122,7 @@ class OpenStackCloud : public Cloud, public TakesOver {
     return Cloud::impact_of_lost(type, needed);
   }
 
-  // Written without a mark it is nobody's.
+  // Without a mark, it has no owner.
   Status release(const Context& context, const Order& order) override {
     if (!refused_.ok()) return refused_;
     const Kind* kind = kind_of(order.type);
@@ -186,7 +186,7 @@ class OpenStackCloud : public Cloud, public TakesOver {
     return asked;
   }
 
-  // Of what is looked for, what may be of this type.
+  // The part of the query that may be of this type.
   Wish wish_for(const Kind& kind, const Query& query) const {
     Wish wish{{}, {}, query.everything};
     for (const std::string& id : query.ids)
@@ -238,7 +238,7 @@ Result<std::vector<Seen>> OpenStackCloud::look(const Context& context, const Que
   return all;
 }
 
-// Of what costs: servers and volumes; and of networks, which are created first and removed last.
+// Resources that cost money: servers and volumes; and networks, which are created first and removed last.
 Result<std::set<std::string>> OpenStackCloud::infrastructures(const Context& context,
                                                               const std::string& name) {
   if (!refused_.ok()) return refused_;

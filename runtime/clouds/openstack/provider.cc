@@ -27,7 +27,7 @@ Result<Options> options_with(http::Client& http, const std::shared_ptr<const Aut
 std::vector<std::string> accounts_of(const CloudSetup& setup) {
   std::vector<std::string> names;
   for (const AuthLine* line : lines_of(setup.auth.get(), provider())) names.push_back(line->id);
-  // A file that cannot be read is reported when a cloud of it is asked for.
+  // An unreadable file is reported when one of its clouds is requested.
   if (auto configuration = Configuration::load(setup.environment); configuration.ok())
     for (std::string& name : (*configuration)->names()) names.push_back(std::move(name));
   return names;

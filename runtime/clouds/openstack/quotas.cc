@@ -40,7 +40,7 @@ Status survey_compute(Asking& call, const Ours& ours, Json& quotas) {
   take("cores", "maxTotalCores", "totalCoresUsed", ours.cores);
   take("memory_mib", "maxTotalRAMSize", "totalRAMUsed", ours.memory_mib);
   take("server_groups", "maxServerGroups", "totalServerGroupsUsed", count_of(call, make_server_group()));
-  // Of key pairs Nova tells the limit alone.
+  // Nova reports only the limit of key pairs.
   if (!member(absolute, "maxTotalKeypairs").is_number()) return {};
   double used = 0;
   Status asked = call.services.compute.each("/os-keypairs", "keypairs", {}, waits(call.context),
@@ -62,7 +62,7 @@ constexpr NetworkQuota kOfNetworks[] = {
     {"subnet", "subnets", "/subnets", "subnets"},
     {"router", "routers", "/routers", "routers"}};
 
-// Not every cloud tells: what is not known is not checked.
+// Not every cloud reports it: unknown quotas are not checked.
 void survey_network(Asking& call, const std::string& project, const Ours& ours, Json& quotas) {
   auto details =
       read(call.services.network, call.context, "/quotas/" + http::percent_encode(project) + "/details.json");

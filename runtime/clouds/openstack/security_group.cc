@@ -30,7 +30,7 @@ class SecurityGroup : public Kind {
     return rules_wanted(order.spec).empty() ? Asked::accepted(id) : Asked::accepted_so_far(id);
   }
 
-  // What lacks is let in first, then what is too much is shut out: nobody who may come in is cut off.
+  // Missing rules are added before surplus ones are removed, so that allowed traffic is never cut off.
   Asked update(Asking& call, const Order& order) const override {
     auto group = read(call.services.network, call.context, "/security-groups/" + order.id);
     if (!group.ok()) return Asked::refused(group.status());
@@ -152,7 +152,7 @@ class SecurityGroup : public Kind {
 
 }  // namespace
 
-// Neutron would make a second one, and nobody could tell them apart.
+// Neutron would create an indistinguishable second one.
 Status is_new_group(Asking& call, const std::string& name, const std::string& token) {
   std::string other;
   Status asked = call.services.network.each(

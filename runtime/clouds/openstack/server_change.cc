@@ -29,7 +29,7 @@ Asked confirm_resize(Asking& call, const std::string& id) {
   return std::move(posted.asked);
 }
 
-// Whether the machine has the flavor that the spec means; another one is asked for.
+// Whether the machine has the spec's flavor; otherwise another is requested.
 struct Resizing {
   Asked asked;
   bool begun = false;
@@ -41,7 +41,7 @@ Resizing change_flavor(Asking& call, const Order& order, const ServerNow& now) {
   if (!wanted.ok()) return {Asked::refused(wanted.status()), true};
   const bool named = order.spec.contains("type");
   if (!named && wanted->type.name != now.flavor) {
-    // What it has may fit as well: nobody's machine is stopped for a smaller one.
+    // Its current flavor may fit too: a machine is never stopped for a smaller one.
     auto all = flavors_there(call);
     if (!all.ok()) return {Asked::refused(all.status()), true};
     auto fit = fitting_flavors(wish_of(order), *all, call.cloud.text());

@@ -186,7 +186,7 @@ std::optional<Seen> seen_server(Asking& call, const ServerNow& now) {
   seen.phase = phase_of_server(now);
   if (seen.phase == ResourcePhase::Broken) say_what_broke(call, now, seen);
   seen.spec = {{"tags", own_metadata(now.metadata)}};
-  // A flavor that was chosen for what was asked for is none that anybody named.
+  // A flavor chosen by requirements is not one named by the user.
   const std::string chosen = text_of(now.metadata, kFlavorKey);
   if (chosen != now.flavor) seen.spec["type"] = now.flavor;
   const bool may_take_groups = std::any_of(now.ports.begin(), now.ports.end(), [&](const PortNow& port) {

@@ -49,7 +49,7 @@ Status survey_images(Asking& call, const ir::Program& program, const std::string
 
 Result<NetworkNow> network_meant(Asking& call, const ir::Network& network, bool floating, bool is_there) {
   const std::string provider = text_wanted(network, "provider_id");
-  // A router leads to the external network as well.
+  // A router also leads to the external network.
   if (floating || is_made(network)) return external_network(call, floating ? provider : "");
   if (!provider.empty()) return network_named(call, provider);
   return is_there ? Result<NetworkNow>(NetworkNow()) : default_network(call);

@@ -152,7 +152,7 @@ Status Account::check_capacity(const Order& order) {
                                    order.spec.value("zone", ""))};
 }
 
-// What only the cloud can say of it.
+// Properties that only the cloud knows.
 void Account::describe(Resource& resource, const Order& order) const {
   uint64_t number = std::strtoull(resource.id.substr(resource.id.rfind('-') + 1).c_str(), nullptr, 16);
   if (resource.type == "network") {
@@ -185,7 +185,7 @@ void Account::describe(Resource& resource, const Order& order) const {
   }
 }
 
-// Whether it fails while it is made, and whether it is taken back later.
+// Draws whether it fails during its creation, and whether it is preempted later.
 void Account::draw_fate(Resource& resource) {
   bool machine = resource.type == "instance";
   if ((machine || resource.type == "volume") && draws_.chance(faults_.broken)) {

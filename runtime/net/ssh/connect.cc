@@ -26,7 +26,7 @@ constexpr std::chrono::seconds kConnectTime{10};
 constexpr const char* kCiphers = "aes128-ctr,aes256-ctr";
 constexpr const char* kMacs = "hmac-sha2-256,hmac-sha2-512";
 constexpr const char* kOtherMachine =
-    "somebody else answers at this address, or the node was created again; nothing was sent to it";
+    "another machine answers at this address, or the node was recreated; nothing was sent to it";
 
 struct Addresses {
   addrinfo* list = nullptr;

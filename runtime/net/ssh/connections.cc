@@ -28,7 +28,7 @@ struct Connections::Shared {
 
 namespace {
 
-// One holder's view of a connection that others use as well.
+// One holder's view of a shared connection.
 class SharedRemote : public Remote {
  public:
   SharedRemote(std::shared_ptr<Connections::Shared> shared, Connections::Log log)
@@ -65,7 +65,7 @@ class SharedRemote : public Remote {
     note(result.status());
     return result;
   }
-  // What is wrong with the connection, and not with what was asked of it.
+  // Errors of the connection, as opposed to those of a request.
   void note(const Status& status) {
     say();
     switch (status.code()) {
@@ -90,7 +90,7 @@ class SharedRemote : public Remote {
   Connections::Log log_;
 };
 
-// All that tells one login from another.
+// Everything that distinguishes one login from another.
 std::string name_of(const Target& target) {
   return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", target.name(), target.host_key, target.key_file,
                      target.password, target.use_agent, target.jump, target.ssh_config,

@@ -149,7 +149,7 @@ Result<FoundKey> find_key(const std::string& fingerprint, const KeyPlaces& place
   const std::string own = user_key_folder(places.environment);
   return Status(Code::NotFound, "no private key with the fingerprint " + fingerprint +
                                     " is on this computer; searched: " + where)
-      .with_hint("get it from whoever made the infrastructure, and put it into " +
+      .with_hint("get it from the creator of the infrastructure, and put it into " +
                  (own.empty() ? "~/.ssh" : own) + " (mode 0600), or `ssh-add` it");
 }
 

@@ -225,7 +225,7 @@ Result<bool> RemoteByCommands::put(Source& source, const std::string& sha256, co
     if (!resume || offset > source.size()) offset = 0;
     last = send_rest(source, offset, part, remote_path, commit, stop);
     if (last.ok()) return true;
-    // A new connection resumes where the lost one stopped; a part with other bytes is sent anew.
+    // A new connection resumes where the lost one stopped; a part with other bytes is sent again.
     if (last.code() != Code::Lost && last.code() != Code::Corrupt) return last;
     resume = last.code() == Code::Lost;
   }

@@ -44,7 +44,7 @@ Status client_failure(const std::string& err, const std::string& who) {
       has("no matching host key type")) {
     return Status(Code::Auth, who + ": host key mismatch: the server does not show the pinned host key")
         .with_hint(
-            "somebody else answers at this address, or the node was created again; nothing was sent to it");
+            "another machine answers at this address, or the node was recreated; nothing was sent to it");
   }
   if (has("Permission denied (") || has("Too many authentication failures")) {
     return refused_login(err, who);

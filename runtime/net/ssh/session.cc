@@ -122,7 +122,7 @@ Status Session::give_up(const std::string& why) {
 // Called after a wait in which nothing came. Keep-alives are answered by every server that works.
 bool Session::is_silent() {
   auto now = std::chrono::steady_clock::now();
-  if (now - listened_ > kPause) listening_since_ = now;  // this process slept, or nobody waited
+  if (now - listened_ > kPause) listening_since_ = now;  // this process slept, or no thread waited
   listened_ = now;
   return now - std::max(heard_, listening_since_) > target_.answer_within;
 }

@@ -11,7 +11,7 @@
 namespace radl::farm {
 namespace {
 
-// Around each task: writes its end down, whoever listens. It survives signals to its group, except KILL.
+// Wraps each task: records its end even if no radlc listens. Survives signals to its group, except KILL.
 constexpr const char* kRun = R"sh(id=$1
 trap : TERM INT HUP QUIT USR1 USR2
 BEGIN

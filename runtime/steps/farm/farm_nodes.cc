@@ -10,7 +10,7 @@ namespace radl::farm {
 namespace {
 
 constexpr std::chrono::seconds kLease{45};  // of a silent node: then its tasks run elsewhere
-// A login node may be away for so long: its cluster's tasks run on.
+// How long a login node may be unreachable: its cluster's tasks continue.
 constexpr std::chrono::seconds kClusterPatience{600};
 constexpr std::chrono::seconds kBetweenChecks{5};
 constexpr double kYoung = 15;  // seconds in which a started task is not checked
@@ -139,7 +139,7 @@ void FarmRun::connected(size_t node) {
   const std::string& address = nodes_[node].address;
   ready_[node] = true;
   lost_since_[node].reset();
-  reports_[node].clear();  // the agent tells all lines again
+  reports_[node].clear();  // the agent sends all lines again
   draining_[node] = false;
   missed_[node] = false;
   auto known = farm_.table().nodes().find(address);
@@ -169,7 +169,7 @@ void FarmRun::connected(size_t node) {
 void FarmRun::ended(size_t node, const AgentLine& line) {
   const TaskRecord* task = current(node, line);
   if (task == nullptr || !ending_.insert(id_of(line.task, line.attempt)).second) return;
-  // It had ended before, and nobody brought its output: radlc was killed, or could not bring it.
+  // It had ended before, but its output was not fetched: radlc was killed, or failed to fetch it.
   if (task->uncommitted) return bring(node, line.task, line.attempt, line.results);
   // It was asked to end: how it did says nothing. What ends well meanwhile runs again.
   if (leaving_[node] && !task->stopping && !task->cancelling)
@@ -226,8 +226,8 @@ void FarmRun::bring(size_t node, const std::string& task, int attempt, bool resu
         if (!commit(task, attempt, true, *left)) return;
         for (const std::string& link : *left)
           tell(nodes_[node].address,
-               fmt::format("task {}: '{}' in its output is a link to what is neither a file nor within the "
-                           "output, and was not brought",
+               fmt::format("task {}: '{}' in its output is a link to a folder, or out of the output, "
+                           "and was not fetched",
                            task, link),
                "failed");
         channels_->send(node, drop_command(id));
@@ -246,7 +246,7 @@ void FarmRun::not_brought(size_t node, const std::string& task, int attempt, con
     fetch_again_.add(id, node, kBetweenFetches);
     return;
   }
-  const std::string text = "its output could not be brought: " + log_.mask(why.text());
+  const std::string text = "its output could not be fetched: " + log_.mask(why.text());
   tell(nodes_[node].address, fmt::format("task {}: {}", task, text), "failed");
   record(end_event(task, attempt, End::Failed, -1, text, now()));
 }
@@ -289,7 +289,7 @@ void FarmRun::lose_tasks_of(const std::string& address, const std::string& why, 
 }
 
 void FarmRun::set_aside() {
-  // A node that is not there, or is taken back, may be replaced.
+  // A missing or preempted node may be replaced.
   for (size_t i = 0; i < nodes_.size(); ++i)
     if (!ready_[i] || leaving_[i] || removing_[i] || draining_[i]) return;
   if (scheduler_->is_cluster() && farm_.hosts().empty()) return;  // its capacity is not known yet
@@ -315,7 +315,7 @@ Status FarmRun::any_node() const {
 void FarmRun::checks() {
   for (const auto& [id, node] : kills_.due()) channels_->send(node, stop_command(id, "KILL"));
   for (const auto& [id, node] : fetch_again_.due())
-    channels_->send(node, check_command(id));  // it tells its end again
+    channels_->send(node, check_command(id));  // it reports its end again
   if (SteadyClock::now() >= next_beat_) {
     next_beat_ = SteadyClock::now() + kBetweenBeats;
     for (size_t i = 0; i < nodes_.size(); ++i)

@@ -1,4 +1,4 @@
-// How many nodes an elastic farm asks for while it runs; whoever runs it creates and removes them.
+// How many nodes an elastic farm requests while it runs; its caller creates and removes them.
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@ namespace {
 constexpr std::chrono::seconds kBetweenSizes{1};
 // A change is worth it only if it saves more than so many seconds: meanwhile nobody starts tasks.
 constexpr double kChangeSeconds = 10;
-// If a node could not be created, no more are asked for until then.
+// If a node could not be created, no more are requested until then.
 constexpr std::chrono::seconds kAfterMissing{120};
 
 }  // namespace
@@ -105,7 +105,7 @@ void FarmRun::keep_all_logs() {
 }
 
 void FarmRun::tell_logs(size_t node, const Status& kept) {
-  if (!kept.ok()) tell(nodes_[node].address, "its logs cannot be brought: " + kept.message(), "failed");
+  if (!kept.ok()) tell(nodes_[node].address, "its logs cannot be fetched: " + kept.message(), "failed");
 }
 
 // More nodes, once lengths are known and every node takes tasks.

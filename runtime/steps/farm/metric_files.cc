@@ -39,7 +39,7 @@ Result<std::vector<std::string>> MetricFiles::take(const std::string& attempt, c
   const std::string key = piece.substr(0, first);
   File& file = files_[attempt][key];
   const uint64_t offset = std::strtoull(piece.c_str() + first, nullptr, 10);
-  if (offset == 0) file = File();  // also if it was written anew
+  if (offset == 0) file = File();  // also if it was rewritten
   std::vector<std::string> reports;
   if (file.damaged || offset != file.size) return reports;
   file.size += bytes->size();

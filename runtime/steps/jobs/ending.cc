@@ -26,7 +26,7 @@ std::vector<std::string> running_in(const Member::Look& look) {
 // By their signal, within the grace.
 Status ask_to_end(Member& member, const std::vector<std::string>& names, const Manner& manner,
                   const Stop& stop) {
-  // First, so that whoever follows the job does not start it again.
+  // First, so that a supervisor of the job does not restart it.
   Status asked = member.put_bytes("", "cancelled", {}, 0600);
   if (asked.ok()) asked = member.signal(names, manner.signal.c_str());
   if (!asked.ok()) return asked;
@@ -61,7 +61,7 @@ Result<bool> end_job(Member& member, const Manner& manner, const Stop& stop) {
   if (const auto left = running_in(*after); !left.empty())
     return Status(Code::Conflict, fmt::format("{}: {} of {} could not be ended", member.address(),
                                               fmt::join(left, ", "), member.folder()));
-  // However its processes have ended, nobody takes that for the job's own end.
+  // The end of its processes must never count as the job's own end.
   if (Status forgotten = member.forget_run(); !forgotten.ok()) return forgotten;
   auto removed = member.exec(remove_key_script(member.job()));
   if (!removed) return removed.status();

@@ -45,7 +45,7 @@ void Member::soon(const std::string& script) { add_soon(script, {}); }
 
 void Member::add_soon(const std::string& script, std::string_view input) {
   std::lock_guard lock(soon_mutex_);
-  // No `||` behind the parentheses: within them `set -e` would mean nothing.
+  // No `||` after the parentheses: it would disable `set -e` inside.
   soon_.script += fmt::format("(\n{}\n) > /dev/null\n[ $? = 0 ] || exit {}\n", script, kSoonFailed);
   soon_.input += input;
 }
@@ -235,7 +235,7 @@ Result<bool> Member::was_cancelled() {
 // Shell words that print how many processes the node's kernel has ended for want of memory since its boot.
 constexpr const char* kOutOfMemory = "$(sed -n 's/^oom_kill //p' /proc/vmstat 2>/dev/null)";
 
-// Shell text: kills the job if nobody has followed it after so many seconds.
+// Shell text: kills the job if no radlc has followed it for this many seconds.
 std::string end_unfollowed(const std::string& process, std::chrono::seconds most) {
   return fmt::format(
       "( trap '' HUP; i=0; while [ ! -e followed ] && leader {} > /dev/null; do\n"
@@ -260,7 +260,7 @@ Status Member::start(const std::vector<Launch>& launches, std::optional<std::chr
         "killer ended a process while this one ran\" >> {0}.log; fi; "
         "echo $r > {0}.exit.tmp && mv {0}.exit.tmp {0}.exit",
         launch.name, launch.command, kOutOfMemory);
-    // What has lost its shell must not go on beside the new one.
+    // A process that lost its shell must not continue beside the new one.
     script += fmt::format("signal {0} KILL 2>/dev/null; rm -f {0}.pid {0}.exit || exit 1\n", launch.name);
     script += fmt::format("RADL_TASK=\"$PWD/{}:\" setsid /bin/sh -c {} </dev/null >/dev/null 2>&1 &\n",
                           launch.name, shell_quote(inner));
@@ -285,7 +285,7 @@ Status Member::end_all() {
 
 Status Member::signal(const std::vector<std::string>& names, const char* signal) {
   std::string script = fmt::format("cd {} 2>/dev/null || exit 0\n{}", shell_path(folder()), kProcessScript);
-  // Of one that has ended by itself something may be left.
+  // A process that ended on its own may have left others.
   const bool all = std::string_view(signal) == "KILL";
   for (const auto& name : names)
     script += fmt::format("{2}signal {0} {1} 2>/dev/null\n", name, signal,

@@ -62,7 +62,8 @@ std::string follow_command(const std::string& folder, const std::vector<std::str
   const std::string asking =
       notices.empty() ? "asks=" : fmt::format("( {} ) < /dev/null > /dev/null & asks=$!", notices);
   // Looks may take their time; this does not wait for them.
-  // With nobody left to read, a sign cannot be written, and sshd ends the shell. Else that ends this first.
+  // If no reader is left, a sign of life cannot be written, and sshd ends the shell. Otherwise this ends
+  // first.
   const std::string unheard = follower.bound ? "signal '' KILL; " : "";
   const std::string begun = follower.bound ? ": > followed" : "";
   const std::string signs = fmt::format(
@@ -276,7 +277,7 @@ Status Member::follow(const std::vector<std::string>& names, const Follower& fol
     if (hearing.take_heard() && !result) unreachable_since.reset();
     if (followed.restart()) continue;
     std::string what = result ? "the job's folder is gone" : result.status().message();
-    // The attempt was ended here, which tells nothing.
+    // The attempt was ended here, so its end means nothing.
     if (!result && result.status().code() == Code::Cancelled && unreachable_since) what = first_why;
     const Status why(Code::Lost, fmt::format("{}: {}", address(), what));
     if (!unreachable_since) {

@@ -29,7 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// An archive of so many bytes goes with the command that unpacks it.
+// An archive up to this size is sent within the command that unpacks it.
 constexpr size_t kSentAlong = size_t{1} << 20;
 
 std::string folder_of_key(const std::string& key) { return "~/.radl/trees/" + key; }
@@ -169,7 +169,7 @@ Status check_digest(const Tree& tree, const std::vector<ManifestEntry>& entries)
       .with_hint("plan again");
 }
 
-// By path, while somebody sends them.
+// By path, while they are being sent.
 struct SentArchives {
   std::map<std::string, std::weak_ptr<const OwnArchive>> now;
 };

@@ -141,7 +141,7 @@ e=$(getent passwd "$n")
 h=${{e%:*}}
 h=${{h##*:}}
 case $h in /?*) ;; *) fail "user $n has no home folder for the keys, but '$h'";; esac
-[ -d "$h" ] || fail "the home folder $h of user $n is not there"
+[ -d "$h" ] || fail "the home folder $h of user $n does not exist"
 f=$h/.ssh/authorized_keys
 for l in "$h/.ssh" "$f"; do
   [ ! -L "$l" ] || fail "$l is a link: the keys are not written through it"

@@ -155,7 +155,7 @@ bool in_sentence(std::string_view before) {
 }
 
 void take_pairs(std::string_view line, Metrics& into) {
-  size_t from = 0;  // behind the last pair
+  size_t from = 0;  // after the last pair
   for (size_t at = 0; at < line.size(); ++at) {
     const char c = line[at];
     // `host:29500` is an address: a colon is followed by a space.

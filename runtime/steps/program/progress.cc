@@ -193,7 +193,7 @@ void ProgressReader::epoch(double seconds, double index, double total, bool begi
   epochs_.begun = begins;
   const double one = epochs_.from_zero && whole ? 1 : 0;
   const double over = begins ? std::max(index + one - 1, 0.0) : index + one;
-  // The one that goes on begins where the last ended.
+  // The current one starts where the last one ended.
   if (begins && whole && (within_.empty() || over > within_.back().done)) within_.push_back({seconds, over});
   if (begins && over <= 0) return;
   if (epochs_.points.size() < kMostPoints && (epochs_.points.empty() || over > epochs_.points.back().done))
@@ -287,7 +287,7 @@ std::optional<ProgressEstimate> ProgressReader::estimate(double now) const {
   // `Epoch 0/9` to `Epoch 9/9` are ten.
   const double reached = epochs_.points.empty() ? 0 : epochs_.points.back().done;
   total = total > 0 ? std::max(total, reached) : 0;
-  // Bars of which each is an epoch.
+  // Progress bars, one per epoch.
   if (total > 0 && within_.size() > 1)
     return of(fmt::format("epoch {:.4g}", within_.back().done), within_, total, now);
   if (total > 0 && epochs_.points.size() > 1)

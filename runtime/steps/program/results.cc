@@ -245,8 +245,8 @@ Result<Brought> take_all(jobs::Member& member, const std::string& log, const Jso
   Brought left{std::move(fetched->names), {}};
   for (const std::string& link : fetched->left)
     notes.push_back(
-        fmt::format("{}: '{}' in its results is a link to what is neither a file nor within them, "
-                    "and was not brought",
+        fmt::format("{}: '{}' in its results is a link to a folder, or out of the results, "
+                    "and was not fetched",
                     member.address(), link));
   int attempts = 1;
   std::istringstream lines(fetched->said);
@@ -269,7 +269,7 @@ Result<Brought> take_all(jobs::Member& member, const std::string& log, const Jso
   return earlier.ok() ? Result<Brought>(std::move(left)) : earlier;
 }
 
-// Where results arrive on this computer, with a folder for logs. Of a bucket: `scratch`, emptied.
+// Folder on this computer for results, with a folder for logs. For a bucket: `scratch`, emptied.
 Result<training::ResultFolder> open_folder(const Json& program, const std::string& scratch,
                                            const training::ResultOwner& owner) {
   const std::string place = program.at("results");
@@ -341,7 +341,7 @@ Result<Collected> collect_results(const Json& program,
   // A launcher may have put its first worker on any node; what two of them report is the chief's.
   for (size_t i = reported.size(); i-- > 0;)
     for (const auto& [name, value] : reported[i]) take_number(name, value, metrics);
-  // The folder holds what a user has put there as well.
+  // The folder may also contain the user's own files.
   take_files(all ? local + "/" + members[0]->address() : local, std::move(of_chief), metrics);
   auto seconds = facts.phases.find("program");
   collected.output = {{"exit_status", facts.exit_status},

@@ -10,7 +10,7 @@
 namespace radl::program {
 namespace {
 
-// Its arguments, as far as they are known text.
+// Its known arguments, as text.
 std::vector<std::string> words_of(const Json& program) {
   std::vector<std::string> words;
   for (const Json& word : program.value("arguments", Json::array()))

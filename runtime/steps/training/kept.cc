@@ -103,7 +103,7 @@ Status KeptCheckpoints::begin_anew(Member& chief, const Stop& stop) {
   uint64_t next = *run;
   if (!there_->sizes.empty() && there_->sizes.rbegin()->first.run == *run) {
     ++next;
-    // Before the node knows: a run that is killed in between begins anew, too.
+    // Before the node is told: a run that is killed in between also starts over.
     auto put = folder_.store->put(folder_.key(kRunName), checkpoint_run_text(next), {}, stop);
     if (!put) return put.status();
     there_->run_file = true;
@@ -153,7 +153,7 @@ Status KeptCheckpoints::send_newest(Member& chief, const Stop& stop) {
     numbered |= file.name == kRunName;
     if (auto name = parse_checkpoint_name(file.name)) names.push_back(*name);
   }
-  // Before the checkpoints of that run, so that nothing of an earlier one is gone on from.
+  // Before the checkpoints of that run, so that it never resumes from an earlier run's.
   if (numbered) {
     if (Status sent = send_run(chief, stop); !sent.ok()) return sent;
   }

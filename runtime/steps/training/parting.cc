@@ -42,7 +42,7 @@ std::optional<Status> Parting::check(const jobs::Ends& ends, const jobs::Followi
   const bool continues = continues_without(training_, addresses);
   if (!leaving.empty() && !continues) {
     const auto& [node, when] = *leaving.rbegin();
-    return Status(jobs::kTakenBack, text(node, when) + "; a checkpoint was asked for");
+    return Status(jobs::kTakenBack, text(node, when) + "; a checkpoint was requested");
   }
   for (size_t node : lost) {
     const bool over = std::all_of(processes_.begin(), processes_.end(), [&](const jobs::Process& process) {

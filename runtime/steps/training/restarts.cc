@@ -3,11 +3,12 @@
 namespace radl::training {
 namespace {
 
-// Of one task.
+// For one task.
 constexpr RestartPolicy kTaskRestarts{std::chrono::seconds(1), std::chrono::seconds(60),
                                       std::chrono::minutes(10), 6};
-constexpr std::chrono::seconds kWord{3};           // in which the chief tells of a worker that lost its link
-constexpr std::chrono::milliseconds kGrace{1500};  // in which a process whose link broke ends by itself
+constexpr std::chrono::seconds kWord{3};  // within which the chief reports a worker that lost its link
+constexpr std::chrono::milliseconds kGrace{
+    1500};  // within which a process with a broken link ends on its own
 
 }  // namespace
 

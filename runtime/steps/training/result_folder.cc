@@ -51,7 +51,7 @@ bool is_without_record(const std::string& path) {
          (json.contains("apply") || (json.contains("program") && json.contains("metrics")));
 }
 
-// A link that stays within the folder costs nobody anything.
+// A link that stays within the folder is harmless.
 bool is_inner_link(const fs::path& folder, const fs::path& name) {
   std::error_code error;
   if (!fs::is_symlink(fs::symlink_status(folder / name, error))) return false;
@@ -154,7 +154,7 @@ Status ResultFolder::make_way(const Files& files) {
   ResultRecord record = read_record(path_);
   std::error_code error;
   for (const auto& [name, digest] : files) {
-    // What stands where a folder is to be.
+    // A file in the place of a folder.
     for (fs::path above = fs::path(name).parent_path(); !above.empty(); above = above.parent_path()) {
       const fs::path place = fs::path(path_) / above;
       if (!is_there(place) || fs::is_directory(place, error)) continue;
@@ -200,7 +200,7 @@ Result<jobs::Fetched> ResultFolder::take(jobs::Member& member, const std::string
   return member.fetch(from, place, before, first);
 }
 
-// Of an earlier run of the same job, unless somebody has changed it. Folders that are empty then go as well.
+// Removes files of an earlier run of the same job unless they were changed, and folders that become empty.
 void ResultFolder::remove_stale(const ResultRecord& record, const std::string& name) {
   std::error_code error;
   if (!is_there(fs::path(path_) / name) || !is_ours(record, path_, name)) return;

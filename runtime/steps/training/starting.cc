@@ -107,7 +107,7 @@ bool Starting::any_arrives() const {
   return !arriving_.empty();
 }
 
-// A worker 0 that is alone leads: it must not begin anew.
+// A lone worker 0 leads: it must not start over.
 Status Starting::let_resume(Member& member, const Task& task) {
   const std::string file = "job-" + task.file() + ".json";
   auto text = member.read(file, kLargestJob);

@@ -81,7 +81,7 @@ Result<Json> cluster_of(const std::string& job, const Layout& layout, const std:
     if (at >= members.size() || !members[at].is_string())
       return Status(Code::Corrupt, fmt::format("the running training has no address of {}", task.name()));
   }
-  // Numbers of workers that have left: nobody needs those above them.
+  // Numbers of workers that have left; those above them are not needed.
   Json& workers = cluster["worker"];
   const auto gap = std::find(workers.begin(), workers.end(), Json());
   workers.erase(gap, workers.end());

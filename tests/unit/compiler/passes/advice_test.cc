@@ -59,12 +59,12 @@ INSTANTIATE_TEST_SUITE_P(Lang, Advice, testing::ValuesIn(cases()), test::case_na
 const std::set<std::string> kNotOfPrograms = {
     "the standard library is not installed beside this program; RADL_STDLIB can name its folder",
     "only one that came from this computer itself can, by a whole path",
-    "`radlc vendor` brings again what is locked; `radlc vendor --update` takes another version",
+    "`radlc vendor` downloads the locked one again; `radlc vendor --update` takes another version",
     "it holds no .radl file",
     "`chmod +x ",
     "it has '",
     " is not in ",
-    "`radlc vendor` brings it"};
+    "`radlc vendor` downloads it"};
 
 // The rest of the statement from `at`.
 std::string statement_at(const std::string& code, size_t at) {

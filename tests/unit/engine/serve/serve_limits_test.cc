@@ -151,11 +151,11 @@ TEST(RequestBody, FindsImagesAndNothingElse) {
   EXPECT_EQ(found(R"({"x":{"image":"no","images":["no"]},"y":[{"images":[1]}],"images":[")" + b + "\"]}"),
             List{"two"});
   EXPECT_EQ(found(R"({"images":[")" + a + R"("],"image":")" + b + "\"}"), List{"two"});
-  EXPECT_EQ(found(R"({"images":[")" + a + R"(",["deep"]]})"), List{"image 1: is no base64 text"});
-  EXPECT_EQ(found(R"({"images":[[["deep"]],")" + a + R"("]})"), List{"image 0: is no base64 text"});
-  EXPECT_EQ(found(R"({"image":{"image":")" + a + "\"}}"), List{"image 0: is no base64 text"});
-  EXPECT_EQ(found(R"({"images":[null]})"), List{"image 0: is no base64 text"});
-  EXPECT_EQ(found(R"({"images":["a b"]})"), List{"image 0: is no base64 text"});
+  EXPECT_EQ(found(R"({"images":[")" + a + R"(",["deep"]]})"), List{"image 1: not base64"});
+  EXPECT_EQ(found(R"({"images":[[["deep"]],")" + a + R"("]})"), List{"image 0: not base64"});
+  EXPECT_EQ(found(R"({"image":{"image":")" + a + "\"}}"), List{"image 0: not base64"});
+  EXPECT_EQ(found(R"({"images":[null]})"), List{"image 0: not base64"});
+  EXPECT_EQ(found(R"({"images":["a b"]})"), List{"image 0: not base64"});
   EXPECT_EQ(found(R"({"images":["","","",""]})"), List{"4 images in one request, at most 3 are taken"});
   const List none{"JSON needs \"image\" or \"images\": images as base64"};
   for (const char* text : {"{}", R"({"images":[]})", R"({"images":5})", R"({"images":{"images":["x"]}})"})

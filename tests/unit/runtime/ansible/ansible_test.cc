@@ -195,7 +195,7 @@ TEST_F(AnsibleTest, ACancelledRecipeLeavesNothingGoingOnTheNode) {
   auto left = (*handles[1].connect())->exec("pgrep -af '[r]adl-" + token.substr(5) + "'");
   ASSERT_TRUE(left.ok()) << left.status().text();
   EXPECT_EQ(left->out, "");
-  EXPECT_TRUE(contains(*read_file(context.log_path), "which was still going on"));
+  EXPECT_TRUE(contains(*read_file(context.log_path), "which had been running there"));
 }
 
 TEST_F(AnsibleTest, VaultRecipesAreDecryptedAndSecretsStayOut) {

@@ -160,8 +160,7 @@ TEST_F(LeaseTest, TheRunAfterOneThatWasKilledEndsWhatItLeft) {
   EXPECT_TRUE(run("pgrep -f 'touch went-o[n]' && touch beside; echo x >> times", Json::object()).ok());
   EXPECT_EQ(times(), 2);
   EXPECT_FALSE(std::filesystem::exists(home("beside")));
-  EXPECT_TRUE(
-      contains(told, "worker[0]: ended worker[0]/tools, which was still going on there since before"));
+  EXPECT_TRUE(contains(told, "worker[0]: ended worker[0]/tools, which had been running there since before"));
 }
 
 TEST_F(LeaseTest, TheTimeOfTheRunBindsItsCommands) {

@@ -329,7 +329,7 @@ TEST_F(FaultTest, WhatAnEarlierRunHasLeftGoingIsEndedBeforeTheNextActs) {
   Status taken = take_lease(*next, second, {}, log);
   EXPECT_TRUE(taken.ok()) << taken.text();
   ASSERT_EQ(told.size(), 2u);
-  EXPECT_EQ(told[1], "ended worker[0]/a_b, which was still going on there since yesterday");
+  EXPECT_EQ(told[1], "ended worker[0]/a_b, which had been running there since yesterday");
   EXPECT_EQ(alive(), "");
   ASSERT_TRUE(take_lease(*next, second, {}, log).ok());
   EXPECT_EQ(told.size(), 2u) << "nothing is left to end";

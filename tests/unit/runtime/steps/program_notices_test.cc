@@ -254,7 +254,7 @@ TEST_F(TakenBack, WithoutRetriesItFailsAndSaysWhatWouldStartItAgain) {
   program(kGoesOn);
   auto outcome = run();
   ASSERT_FALSE(outcome.ok());
-  EXPECT_TRUE(contains(outcome.status().message(), "With `retries` they start again on another"))
+  EXPECT_TRUE(contains(outcome.status().message(), "With `retries`, they restart on another"))
       << outcome.status().text();
   EXPECT_TRUE(interruptions().empty());
   EXPECT_EQ(checkpoint(1, "asked"), "asked\n");
@@ -267,13 +267,13 @@ TEST_F(TakenBack, WhatCanBeMissedGoesAloneAndTheOthersFinish) {
           nodes.folder.path("gone") + "' ]; do sleep 0.05; done; exit 0; fi\nwhile :; do sleep 0.05; done\n");
   step.program["lost"] = "alone";
   std::thread chief([&] {
-    wait_until([&] { return contains(log(), "its member is asked to end") && processes(1, true).empty(); });
+    wait_until([&] { return contains(log(), "ending its member gracefully") && processes(1, true).empty(); });
     (void)write_file_atomic(nodes.folder.path("gone"), "");
   });
   auto outcome = run();
   chief.join();
   ASSERT_TRUE(outcome.ok()) << outcome.status().text();
-  EXPECT_TRUE(contains(log(), "worker[1]: its member is asked to end, the others go on"));
+  EXPECT_TRUE(contains(log(), "worker[1]: ending its member gracefully; the others continue"));
   EXPECT_FALSE(contains(log(), "started again"));
 }
 

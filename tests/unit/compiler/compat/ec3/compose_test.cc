@@ -305,7 +305,7 @@ TEST(Ec3Clusters, AreRefusedWhenATemplateNamesWhatComesLater) {
   templates.add("a", "system front ( net_interface.2.connection = 'more' )\n").add("b", "network more ( )\n");
   EXPECT_FALSE(templates.compose({"base", "b", "a"}).is_null());
   EXPECT_TRUE(templates.compose({"base", "a", "b"}).is_null());
-  EXPECT_NE(templates.said.find("network `more` is not there yet"), std::string::npos) << templates.said;
+  EXPECT_NE(templates.said.find("network `more` does not exist yet"), std::string::npos) << templates.said;
 }
 
 TEST(Ec3Clusters, HaveAFrontAndNodesWithImages) {
