@@ -96,7 +96,7 @@ Answer ImApi::create(ImCall& call) {
   if (!call.caller.may(*dry ? Scope::Plan : Scope::Apply))
     return call.failed(403, std::string("The token's scope does not include ") + (*dry ? "plan." : "apply."));
   auto document = call.document();
-  if (!document.ok()) return call.failed(document.status());
+  if (!document.ok()) return call.unparsable(document.status());
   // Its functions read files while it is compiled.
   if (document->is_radl2() && !call.caller.may(Scope::Apply))
     return call.failed(403, "A document of radl 2 needs the scope apply.");

@@ -107,6 +107,11 @@ Answer ImCall::failed(const Status& status) const {
   return failed(code, status.text());
 }
 
+Answer ImCall::unparsable(const Status& status) const {
+  if (status.code() != Code::Invalid) return failed(status);
+  return error_answer(head, 400, "Error parsing request body: " + status.text());
+}
+
 Answer ImCall::unprocessable(const std::string& why) const { return detail(422, why); }
 Answer ImCall::not_found() const { return detail(404, "Not Found"); }
 Answer ImCall::not_allowed(const std::string& allowed) const {

@@ -47,6 +47,7 @@ struct ImCall {
   // "Error DOING: WHY".
   httpd::Answer failed(int status, const std::string& why) const;
   httpd::Answer failed(const Status& status) const;
+  httpd::Answer unparsable(const Status& status) const;       // of document()
   httpd::Answer unprocessable(const std::string& why) const;  // 422
   httpd::Answer not_found() const;
   httpd::Answer not_allowed(const std::string& allowed) const;  // 405

@@ -77,7 +77,7 @@ Answer add(ImCall& call, Infrastructure& inf) {
   call.doing = "Adding resources";
   if (!call.flag("context", true).ok()) return call.unprocessable("context is yes or no");
   auto document = call.document();
-  if (!document.ok()) return call.failed(document.status());
+  if (!document.ok()) return call.unparsable(document.status());
   if (!document->tosca().empty())
     return call.failed(400, "additions in TOSCA are not supported: send the new machines in RADL");
   auto change = inf.add(*document, call.order());
@@ -102,7 +102,7 @@ Answer reconfigure(ImCall& call, Infrastructure& inf) {
   std::optional<Document> more;
   if (!call.body.empty()) {
     auto document = call.document();
-    if (!document.ok()) return call.failed(document.status());
+    if (!document.ok()) return call.unparsable(document.status());
     more = std::move(*document);
   }
   auto change = inf.reconfigure(more ? &*more : nullptr, call.order());

@@ -81,7 +81,7 @@ Answer remove(ImCall& call, Infrastructure& inf) {
 Answer alter(ImCall& call, Infrastructure& inf, const Machine& machine) {
   call.doing = "Altering VM";
   auto document = call.document();
-  if (!document.ok()) return call.failed(document.status());
+  if (!document.ok()) return call.unparsable(document.status());
   auto change = inf.alter(machine, *document, call.order());
   if (!change.ok()) return call.failed(400, change.status().text());
   if (const Status done = wait_for(change->over); !done.ok()) {

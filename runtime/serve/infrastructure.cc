@@ -191,6 +191,8 @@ Json Infrastructure::outputs() const {
 std::string Infrastructure::log() const {
   std::string text = run_log(run_folder(), {});
   std::lock_guard lock(mutex_);
+  if (!document_.is_radl2() && document_.deploys().empty())
+    text += "Infrastructure without any deploy. Exiting.\n";
   if (!failed_.empty()) text += failed_ + "\n";
   return text;
 }
