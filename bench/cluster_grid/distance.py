@@ -28,7 +28,7 @@ GOAL = 1.15  # an epoch at 100 ms, over one at 0 ms
 def epoch(build, sync, nodes, batch, round_trip, loss, seconds):
     """Seconds of an epoch, and what `auto` chose at last."""
     step = PACE["fixed_seconds"] + PACE["seconds_per_image"] * batch
-    far = step + (round_trip / 1000 * (nodes - 1) if sync["mode"] == "allreduce" and "delay" not in sync else 0)
+    far = step + (round_trip / 1000 * (nodes > 1) if sync["mode"] == "allreduce" and "delay" not in sync else 0)
     steps = max(5 * STEPS, STEPS * round(seconds / far / STEPS)) * nodes
     with tempfile.TemporaryDirectory(prefix="radl-distance-") as name, measure.Cluster(build, pathlib.Path(name), round_trip) as cluster:
         folder = pathlib.Path(name)

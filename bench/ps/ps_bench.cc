@@ -47,7 +47,8 @@ double loopback_rate(size_t bytes) {
   if (!listening.ok()) return 0;
   const std::string address = own_address(*listening);
   std::thread reader([&] {
-    const int fd = ::accept(*listening, nullptr, nullptr);
+    int fd = -1;
+    while ((fd = ::accept(*listening, nullptr, nullptr)) < 0) std::this_thread::sleep_for(Milliseconds(1));
     std::vector<char> in(kMegabyte);
     while (::read(fd, in.data(), in.size()) > 0) {
     }
