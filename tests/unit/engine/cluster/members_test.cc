@@ -48,6 +48,24 @@ TEST(Membership, TheFirstViewWaitsForAll) {
   EXPECT_TRUE(chief.changing());
 }
 
+TEST(Membership, MoreThan16MembersFormARingUnlessTheyAreFarApart) {
+  const auto is_direct = [](uint32_t members, bool far) {
+    Membership chief(members);
+    chief.set_far(far);
+    for (uint32_t i = 0; i < members; ++i) {
+      const Seat seat{i, 10 + i, "a:1"};
+      chief.arrived(seat);
+      chief.stands(seat, {.fresh = i > 0});
+    }
+    EXPECT_EQ(chief.view().members.size(), members);
+    return chief.view().direct;
+  };
+  EXPECT_TRUE(is_direct(2, false));
+  EXPECT_TRUE(is_direct(16, false));
+  EXPECT_FALSE(is_direct(17, false));
+  EXPECT_TRUE(is_direct(17, true));
+}
+
 TEST_F(MembershipTest, ALostMemberFreezesTheOthersAndTheFurthestBorderWins) {
   chief.lost(kFirst);
   std::vector<Order> orders = chief.take_orders();

@@ -35,7 +35,7 @@ class PartyTest : public testing::Test {
 
   PartyOptions options_of(uint32_t index) const {
     PartyOptions out = options_;
-    out.ring = {index, 3, 2, 1, Milliseconds(1000), nullptr, {}};
+    out.ring = {index, size_, 2, 1, timeout_, nullptr, {}};
     return out;
   }
 
@@ -89,6 +89,8 @@ class PartyTest : public testing::Test {
   }
 
   PartyOptions options_;
+  uint32_t size_ = 3;
+  Milliseconds timeout_{1000};
   const std::array<test::ReservedPort, 5> ports_;  // of three workers, and two addresses for others
 };
 
@@ -110,6 +112,19 @@ TEST_F(PartyTest, TheOthersGoOnWithoutALostWorker) {
       if (i != lost) expect_whole(ended);
     }
   }
+}
+
+// 17 members form a ring; the 16 that are left are linked directly.
+TEST_F(PartyTest, ARingOfManyGoesOnDirectlyWithoutALostWorker) {
+  const std::array<test::ReservedPort, 12> more;
+  for (const test::ReservedPort& port : more) options_.addresses.push_back(port.address());
+  size_ = 17;
+  timeout_ = Milliseconds(5000);
+  std::vector<std::future<Ended>> members;
+  for (uint32_t i = 0; i < size_; ++i)
+    members.push_back(member(i, [i](uint64_t done) { return i < 16 || done < 17; }));
+  for (uint32_t i = 0; i < 16; ++i) expect_whole(members[i].get());
+  EXPECT_EQ(members[16].get().state.next, 17u);
 }
 
 TEST_F(PartyTest, TheChiefGoesOnAlone) {
