@@ -74,9 +74,14 @@ Result<std::unique_ptr<ServiceClient>> OnService::client_of_its_own() const {
 Result<std::string> OnService::named_run() {
   auto runs = client_->call("GET", "/runs?infrastructure=" + id_);
   if (!runs.ok()) return runs.status();
-  for (const Json& one : runs->value("runs", Json::array()))  // the newest first
-    if (request_.word.empty() || is_run(json::text_of(one, "id"), request_.word))
-      return json::text_of(one, "id");
+  std::string newest;
+  for (const Json& one : runs->value("runs", Json::array())) {  // the newest first
+    const std::string id = json::text_of(one, "id"), state = json::text_of(one, "state");
+    const bool going_on = state == "queued" || state == "running";
+    if (request_.word.empty() ? going_on : is_run(id, request_.word)) return id;
+    if (newest.empty()) newest = id;
+  }
+  if (request_.word.empty() && !newest.empty()) return newest;
   return Status(Code::NotFound,
                 request_.word.empty() ? name_ + " has no runs yet" : "there is no run " + request_.word);
 }

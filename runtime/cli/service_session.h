@@ -25,7 +25,7 @@ class OnService {
   Status find(const std::string& name);
   // connect() and find(), by --name or the file's name.
   Status find_named();
-  Result<std::string> named_run();  // the requested run, or the newest
+  Result<std::string> named_run();  // the requested run; else the newest that is not over; else the newest
   // Prints the events of a run until its end. Returns the run's exit code.
   int follow(const std::string& run, unsigned long long from);
   std::string path(const std::string& rest = {}) const { return "/infrastructures/" + id_ + rest; }

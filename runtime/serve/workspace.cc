@@ -117,7 +117,9 @@ Workspace::Workspace(Users& users, std::string folder, std::string id, std::stri
 
 Workspace::~Workspace() {
   stop();
-  if (thread_.joinable()) thread_.join();
+  std::unique_lock lock(mutex_);
+  run_ended_.wait(lock, [this] { return active_.empty(); });
+  ended_.clear();
 }
 
 Result<std::shared_ptr<Workspace>> Workspace::create(Users& users, const std::string& folder,
@@ -217,25 +219,29 @@ std::vector<WorkspaceRun> Workspace::runs() const {
 
 std::optional<WorkspaceRun> Workspace::find_run(const std::string& run) const {
   std::lock_guard lock(mutex_);
-  const auto found = std::ranges::find(runs_, run, &WorkspaceRun::id);
-  return found == runs_.end() ? std::nullopt : std::optional(*found);
+  const WorkspaceRun* found = find_locked(run);
+  return found ? std::optional(*found) : std::nullopt;
 }
 
-WorkspaceRun* Workspace::find_locked(const std::string& run) {
+const WorkspaceRun* Workspace::find_locked(const std::string& run) const {
   const auto found = std::ranges::find(runs_, run, &WorkspaceRun::id);
   return found == runs_.end() ? nullptr : &*found;
 }
 
+WorkspaceRun* Workspace::find_locked(const std::string& run) {
+  return const_cast<WorkspaceRun*>(std::as_const(*this).find_locked(run));
+}
+
 bool Workspace::busy() const {
   std::lock_guard lock(mutex_);
-  return working_ || !queue_.empty();
+  return !active_.empty() || !queue_.empty();
 }
 
 Status Workspace::takes_files(bool may_apply) const {
   last_used_ = settings_.host->world->clock.wall_seconds();
   std::lock_guard lock(mutex_);
   if (removed_) return not_found("there is no infrastructure " + id_);
-  if (working_ || !queue_.empty())
+  if (!active_.empty() || !queue_.empty())
     return Status(Code::Conflict, "a run of " + id_ + " is in progress, which may read its files")
         .with_hint("stop the run, or wait until it ends");
   std::error_code error;
@@ -251,7 +257,7 @@ Status Workspace::close_for_removal(bool may_apply) {
     if (removed_) return not_found("there is no infrastructure " + id_);
     if (!may_apply && !runs_.empty())
       return Status(Code::Auth, id_ + " is not a draft: to remove it needs the scope apply");
-    if (working_ || !queue_.empty())
+    if (!active_.empty() || !queue_.empty())
       return Status(Code::Conflict, "a run of " + id_ + " is in progress").with_hint("stop it first");
     if (planning_) return Status(Code::Conflict, "a plan of " + id_ + " is being made");
     removed_ = true;  // no run begins while the state is read
@@ -305,6 +311,7 @@ Result<WorkspaceRun> Workspace::run(const std::string& plan, const std::string& 
   forget_old_runs_locked();
   if (!secrets.empty()) secrets_[run.id] = secrets;
   queue_.push_back(run.id);
+  ended_.clear();
   start_locked();
   return run;
 }
@@ -316,7 +323,7 @@ void Workspace::forget_old_runs_locked() {
   const auto kept = runs_.end() - long(kMostRuns);
   std::error_code ignored;  // a file that stays takes room alone
   for (auto run = runs_.begin(); run != kept; ++run) {
-    if (!run->over()) return;  // runs end in their order
+    if (!run->over()) return;  // an apply that supervises jobs
     for (const std::string& log : run->logs)
       std::filesystem::remove(folder_ + "/runs/" + log + ".jsonl", ignored);
   }
@@ -327,10 +334,10 @@ bool Workspace::stop_run(const std::string& id) {
   std::lock_guard lock(mutex_);
   WorkspaceRun* run = find_locked(id);
   if (!run || run->over()) return false;
-  if (id == current_) {
+  if (const auto active = active_.find(id); active != active_.end()) {
     run->stop_asked = true;
     (void)save_locked();
-    if (cancellation_) cancellation_->request();
+    active->second->cancellation.request();
     return true;
   }
   std::erase(queue_, id);
@@ -343,49 +350,57 @@ void Workspace::stop() {
   std::lock_guard lock(mutex_);
   stopping_ = true;
   if (planning_) planning_->request();
-  if (cancellation_ && !cancellation_->stop_starting()) cancellation_->request();
+  for (const auto& [id, active] : active_)
+    if (!active->cancellation.stop_starting()) active->cancellation.request();
+}
+
+bool Workspace::may_begin_locked(const WorkspaceRun& run) const {
+  if (active_.empty()) return true;
+  if (active_.size() > 1 || run.command != "scale") return false;
+  const auto& [id, active] = *active_.begin();
+  return active->had_lock && find_locked(id)->command == "apply";
 }
 
 void Workspace::start_locked() {
-  if (working_ || stopping_) return;
-  if (thread_.joinable()) thread_.join();  // it has let go of the mutex for good
-  working_ = true;
-  thread_ = std::jthread([this] { work(); });
-}
-
-void Workspace::work() {
-  std::unique_lock lock(mutex_);
   while (!stopping_ && !queue_.empty()) {
-    current_ = queue_.front();
+    WorkspaceRun& run = *find_locked(queue_.front());
+    if (!may_begin_locked(run)) return;
     queue_.pop_front();
-    Cancellation cancellation;
-    cancellation_ = &cancellation;
-    WorkspaceRun* run = find_locked(current_);
-    run->state = State::Running;
-    if (run->begun == 0) {
-      run->begun = settings_.host->world->clock.wall_seconds();
-      tell(*run, "run.started");
+    run.state = State::Running;
+    if (run.begun == 0) {
+      run.begun = settings_.host->world->clock.wall_seconds();
+      tell(run, "run.started");
     }
     (void)save_locked();  // a run that is not recorded as begun is begun again
-    const WorkspaceRun job = *run;
-    lock.unlock();
-    const Status done = guarded([&] { return execute(job, cancellation); });
-    lock.lock();
-    cancellation_ = nullptr;
-    run = find_locked(std::exchange(current_, std::string()));
-    const bool asked = done.code() == Code::Cancelled;
-    if (asked && stopping_ && !run->stop_asked) break;  // the next service continues it
-    end_locked(*run, done.ok() ? State::Done : asked ? State::Stopped : State::Failed, done);
-    (void)save_locked();
+    auto active = std::make_unique<Active>();
+    active->is_beside = !active_.empty();
+    active->thread = std::jthread([this, job = run, its = active.get()] { work(job, *its); });
+    active_[run.id] = std::move(active);
   }
-  working_ = false;
 }
 
-void Workspace::begun(const std::string& run, const std::string& log) {
+void Workspace::work(const WorkspaceRun& job, Active& active) {
+  const Status done = guarded([&] { return execute(job, active); });
+  std::lock_guard lock(mutex_);
+  WorkspaceRun& run = *find_locked(job.id);
+  const bool asked = done.code() == Code::Cancelled;
+  if (!asked || !stopping_ || run.stop_asked) {  // else the next service continues it
+    end_locked(run, done.ok() ? State::Done : asked ? State::Stopped : State::Failed, done);
+    (void)save_locked();
+  }
+  ended_.push_back(std::move(active.thread));
+  active_.erase(job.id);
+  start_locked();
+  run_ended_.notify_all();
+}
+
+void Workspace::got_lock(const std::string& run, const std::string& log) {
   std::lock_guard lock(mutex_);
   WorkspaceRun* its = find_locked(run);
   if (its && its->logs.size() < kMostLogs) its->logs.push_back(log);
   (void)save_locked();
+  active_.at(run)->had_lock = true;
+  start_locked();
 }
 
 std::string Workspace::state_place() const {

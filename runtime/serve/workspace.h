@@ -10,8 +10,9 @@
 //   FOLDER/result/         results of trainings with `result = 'result'`
 //   FOLDER/receipt.json    of a destroy
 //
-// A run does only what its plan has shown. Runs execute one after another, on a thread that exists while
-// there are any. recover() continues a run that was cut off by the end of the service.
+// A run does only what its plan has shown. Runs execute one after another, each on a thread of its own. A
+// scale does not wait for an apply that supervises jobs: it begins beside the apply, and has the state's lock
+// while it changes the nodes. recover() continues a run that was cut off by the end of the service.
 #pragma once
 
 #include <atomic>
@@ -147,18 +148,27 @@ class Workspace {
   Json shown(const PlanQuery& query, const driver::Preview& preview) const;
   Status keep_plan(const Json& plan, const std::string& saved) const;
   void forget_old_runs_locked();
+  // A run in progress.
+  struct Active {
+    Cancellation cancellation;
+    bool is_beside = false;  // another run was in progress when it began
+    bool had_lock = false;   // of the state
+    std::jthread thread;
+  };
+  bool may_begin_locked(const WorkspaceRun& run) const;
   void start_locked();
-  void work();
-  Status execute(const WorkspaceRun& run, Cancellation& cancellation);
-  Status run_apply(const WorkspaceRun& run, Cancellation& cancellation);
+  void work(const WorkspaceRun& job, Active& active);
+  Status execute(const WorkspaceRun& run, Active& active);
+  Status run_apply(const WorkspaceRun& run, Active& active);
   Status run_destroy(const WorkspaceRun& run, Cancellation& cancellation);
   Status write_receipt(const WorkspaceRun& run, const Snapshot& before, const driver::Destroyed& done,
                        const driver::DestroyLeft* left, const MoneySum& cost) const;
-  void begun(const std::string& run, const std::string& log);
+  void got_lock(const std::string& run, const std::string& log);
   std::string run_folder() const;  // of the state
   void keep_log(const std::string& log) const;
   driver::Tell notes_of(const std::string& run);
   WorkspaceRun* find_locked(const std::string& run);
+  const WorkspaceRun* find_locked(const std::string& run) const;
   void end_locked(WorkspaceRun& run, WorkspaceRun::State state, const Status& why);
   void tell(const WorkspaceRun& run, const char* event) const {
     if (listener_) listener_(*this, run, event);
@@ -180,10 +190,10 @@ class Workspace {
   std::vector<WorkspaceRun> runs_;
   std::deque<std::string> queue_;
   std::map<std::string, std::vector<std::string>> secrets_;  // run -> secret inputs, until the run ends
-  bool stopping_ = false, working_ = false, removed_ = false;
-  std::string current_;                   // id of the active run
-  Cancellation* cancellation_ = nullptr;  // of it
-  std::jthread thread_;
+  bool stopping_ = false, removed_ = false;
+  std::map<std::string, std::unique_ptr<Active>> active_;  // by run
+  std::vector<std::jthread> ended_;                        // threads of runs that are over
+  std::condition_variable run_ended_;
   mutable std::mutex facts_mutex_;
   mutable Facts facts_;
   Cancellation* planning_ = nullptr;  // of the plan in progress; one at a time

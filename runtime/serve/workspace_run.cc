@@ -15,6 +15,8 @@
 namespace radl::serve {
 namespace {
 
+constexpr double kSecondsBeside = 365 * 24 * 3600.0;
+
 // The query that the plan was made from. Conflict: an older service saved the plan without it.
 Result<PlanQuery> query_of(const Json& shown) {
   if (!shown.contains("request"))
@@ -24,7 +26,7 @@ Result<PlanQuery> query_of(const Json& shown) {
 
 }  // namespace
 
-Status Workspace::execute(const WorkspaceRun& run, Cancellation& cancellation) {
+Status Workspace::execute(const WorkspaceRun& run, Active& active) {
   // The service may have been started again without --trust-users.
   const bool destroys = run.command == "destroy";  // which runs nothing of the owner's program
   for (const std::string& user : {run.by, destroys ? run.by : owner_})
@@ -32,11 +34,11 @@ Status Workspace::execute(const WorkspaceRun& run, Cancellation& cancellation) {
       return Status(Code::Auth, "runs of " + user + " are not allowed: this service does not trust its users")
           .with_hint("an administrator may start it with --trust-users");
   if (settings_.records && is_bucket_place(states_))
-    if (Status kept = settings_.records->copy(cancellation.finishing()); !kept.ok()) return kept;
-  return destroys ? run_destroy(run, cancellation) : run_apply(run, cancellation);
+    if (Status kept = settings_.records->copy(active.cancellation.finishing()); !kept.ok()) return kept;
+  return destroys ? run_destroy(run, active.cancellation) : run_apply(run, active);
 }
 
-Status Workspace::run_apply(const WorkspaceRun& run, Cancellation& cancellation) {
+Status Workspace::run_apply(const WorkspaceRun& run, Active& active) {
   auto shown = read_plan(run.plan);
   if (!shown.ok()) return shown.status();
   auto stored = accounts();
@@ -58,7 +60,8 @@ Status Workspace::run_apply(const WorkspaceRun& run, Cancellation& cancellation)
   request.project.inputs = shown->value("inputs", std::vector<std::string>());
   request.machinery = machinery_options(file, *query);
   request.plan.max_cost = query->plan.max_cost;
-  request.lock_timeout = query->lock_timeout;
+  // The apply beside it gives the lock back once only jobs run, however long that takes.
+  request.lock_timeout = active.is_beside ? kSecondsBeside : query->lock_timeout;
   request.on_error = driver::on_error_named(query->on_error);
   request.scale = query->scale;
   request.keep = query->keep;
@@ -72,13 +75,13 @@ Status Workspace::run_apply(const WorkspaceRun& run, Cancellation& cancellation)
     if (!run.recovered) request.plan.replace = query->plan.replace;  // else it may be replaced by now
   }
   request.project.inputs.insert(request.project.inputs.end(), secrets.begin(), secrets.end());
-  driver::Apply apply(*settings_.host, std::move(request), cancellation, notes_of(run.id));
+  driver::Apply apply(*settings_.host, std::move(request), active.cancellation, notes_of(run.id));
   if (Status loaded = apply.load({}); !loaded.ok()) {
     if (!loaded.message().empty()) return loaded;
     return Status(Code::Invalid, render_text(apply.project().diagnostics, apply.project().sources));
   }
   if (Status ready = apply.begin(); !ready.ok()) return ready;
-  begun(run.id, apply.run().id());
+  got_lock(run.id, apply.run().id());
   std::error_code ignored;  // of an earlier destroy
   std::filesystem::remove(folder_ + "/receipt.json", ignored);
   if (Status planned = apply.make_plan(); !planned.ok()) return planned;
@@ -95,7 +98,7 @@ Status Workspace::run_apply(const WorkspaceRun& run, Cancellation& cancellation)
       if (done = apply.plan_next_round(); !done.ok()) break;
     }
   }
-  apply.run().close(cancellation.now());
+  apply.run().close(active.cancellation.now());
   keep_log(apply.run().id());
   return done;
 }
@@ -120,7 +123,7 @@ Status Workspace::run_destroy(const WorkspaceRun& run, Cancellation& cancellatio
     return found.code() == Code::NotFound && run.recovered ? Status() : found;
   if (Status made = destroy.make_machinery(); !made.ok()) return made;
   if (Status opened = destroy.begin({}); !opened.ok()) return opened;
-  begun(run.id, destroy.run().id());
+  got_lock(run.id, destroy.run().id());
   auto before = destroy.run().snapshot();
   if (!before.ok()) return before.status();
   if (Status planned = destroy.make_plan(); !planned.ok()) return planned;

@@ -58,8 +58,7 @@ Result<Snapshot> Workspace::snapshot() const {
 // A list of many must not ask the bucket about each: once for each state of its runs, and every 15 s.
 std::string Workspace::bucket_stamp() const {
   std::lock_guard lock(mutex_);
-  return fmt::format("{}:{}:{}", runs_.empty() ? "" : runs_.back().id,
-                     runs_.empty() ? "" : state_name(runs_.back().state),
+  return fmt::format("{}:{}:{}:{}", runs_.empty() ? "" : runs_.back().id, queue_.size(), active_.size(),
                      static_cast<long long>(settings_.host->world->clock.wall_seconds() / 15));
 }
 
@@ -95,7 +94,11 @@ Json Workspace::summary() const {
   std::string state = exists ? "ready" : runs_.empty() ? "draft" : "empty";
   if (row.contains("unreadable")) state = "unknown";
   if (!runs_.empty()) {
-    const WorkspaceRun& last = runs_.back();
+    const auto unfinished = std::ranges::find_if(runs_.rbegin(), runs_.rend(),
+                                                 [](const WorkspaceRun& run) { return !run.over(); });
+    // A scale beside an apply may be asked later, and end earlier.
+    const WorkspaceRun& last =
+        unfinished != runs_.rend() ? *unfinished : *std::ranges::max_element(runs_, {}, &WorkspaceRun::ended);
     if (!last.over())
       state = last.command == "destroy" ? "deleting" : "working";
     else if (last.state == WorkspaceRun::State::Failed)

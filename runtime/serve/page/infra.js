@@ -62,11 +62,11 @@ function Scale({one, then}) {
 function One({id}) {
   const {value: one, error} = useGet(`/infrastructures/${enc(id)}`, 2000), [change, setChange] = useState(null);
   if (!one) return error ? html`<${Head} title="Infrastructure"/><${Err} error=${error}/>` : html`<${Head} title="Infrastructure"/><${Loading} what="Reading the state…"/>`;
-  const s = one.snapshot, close = () => setChange(null), exists = one.resources > 0, node = s.resources.find((r) => r.system), busy = ['working', 'deleting'].includes(one.state);
+  const s = one.snapshot, close = () => setChange(null), exists = one.resources > 0, node = s.resources.find((r) => r.system), busy = ['working', 'deleting'].includes(one.state), applies = one.runs.every((run) => run.command === 'apply' || !['queued', 'running'].includes(run.state));
   const query = change && {infrastructure: id, ...change.query};
   return html`<${Head} title=${one.name} sub=${`Created ${time(one.created)} by ${one.owner}`}><${State} s=${one.state}/>
     <button id="plan" disabled=${busy} onClick=${() => setChange({what: 'Apply', query: {command: 'apply', refresh: exists}})}>Plan…</button>
-    ${exists && html`<button id="scale" disabled=${busy} onClick=${() => setChange({what: 'Scale'})}>Scale…</button><button id="destroy" class="danger" disabled=${busy} onClick=${() => setChange({what: 'Destroy', query: {command: 'destroy'}})}>Destroy…</button>`}<//>
+    ${exists && html`<button id="scale" disabled=${busy && !applies} onClick=${() => setChange({what: 'Scale'})}>Scale…</button><button id="destroy" class="danger" disabled=${busy} onClick=${() => setChange({what: 'Destroy', query: {command: 'destroy'}})}>Destroy…</button>`}<//>
   ${error && html`<${Err} error=${error}/>`}
   ${one.interrupted && html`<div class="note warn"><b>An earlier run was interrupted.</b><span>The next apply or destroy checks what it left behind.</span></div>`}
   ${one.receipt && !exists && html`<div class="note ok"><b>${one.name} was destroyed.</b><a href=${link('infrastructures', id, 'receipt')}>Receipt</a></div>`}
