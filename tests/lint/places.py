@@ -26,7 +26,7 @@ PLACES = [
     ("threads and calls are stopped", r"\bstd::stop_(?:token|source)\b|\bclass Stop(?:Source)?\b", {"common/stop.h"}),
     ("words are quoted for a shell", r"\bstd::string shell_quote\(.*\{", {"common/shell_quote.cc"}),
     ("SSH sessions are opened", r"\blibssh2_session_init", {"runtime/net/ssh/connect.cc"}),
-    ("a session's error text is read", r"\blibssh2_session_last_error\b", {"runtime/net/ssh/session.cc"}),
+    ("a session's error text is read", r"\blibssh2_session_last_error\b", {"runtime/net/ssh/connection.cc"}),
     ("databases are opened", r"\bsqlite3_open", {"runtime/state/database.cc"}),
     ("programs of this computer are started", r"\b(?:v?fork|posix_spawnp?|exec(?:ve|vp|vpe|l|lp|le))\s*\(", {
         "common/process/process.cc",  # its own group, by the clock

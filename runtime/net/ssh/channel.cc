@@ -1,4 +1,4 @@
-// Running one command: Session::exec.
+// Running one command: Connection::exec.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,9 +9,9 @@
 
 #include "common/process/more_input.h"
 #include "runtime/net/lease.h"
+#include "runtime/net/ssh/connection.h"
 #include "runtime/net/ssh/held_stop.h"
 #include "runtime/net/ssh/output.h"
-#include "runtime/net/ssh/session.h"
 
 namespace radl::ssh {
 namespace {
@@ -40,8 +40,8 @@ int signal_number(std::string_view name) {
 // One channel and the command on it.
 class Channel {
  public:
-  Channel(Session& session, const ExecOptions& options)
-      : session_(session),
+  Channel(Connection& connection, const ExecOptions& options)
+      : connection_(connection),
         options_(options),
         stop_(options.stop.within(options.deadline)),
         buffer_(1 << 16, '\0'),
@@ -50,14 +50,15 @@ class Channel {
         more_(options.more_stdin) {}
   ~Channel() {
     if (!channel_) return;
-    (void)session_.drive(Stop().within(std::chrono::seconds(2)),
-                         [&] { return libssh2_channel_free(channel_); });
+    (void)connection_.drive(Stop().within(std::chrono::seconds(2)),
+                            [&] { return libssh2_channel_free(channel_); });
   }
 
   Status open() {
-    auto code = session_.drive(stop_, [&] {
-      channel_ = libssh2_channel_open_ex(session_.session_, "session", 7, 2 * 1024 * 1024, 32768, nullptr, 0);
-      return channel_ ? 0 : libssh2_session_last_errno(session_.session_);
+    auto code = connection_.drive(stop_, [&] {
+      channel_ =
+          libssh2_channel_open_ex(connection_.session_, "session", 7, 2 * 1024 * 1024, 32768, nullptr, 0);
+      return channel_ ? 0 : libssh2_session_last_errno(connection_.session_);
     });
     return settle(code, "cannot open a channel");
   }
@@ -68,7 +69,7 @@ class Channel {
     head_ = first_line_of(marked_script(mark_, options_.login_locale, command));
     const std::string_view line = kRunFirstLine;
     bool half = false;
-    auto code = session_.drive(held_stop_, [&]() -> int {
+    auto code = connection_.drive(held_stop_, [&]() -> int {
       for (;;) {
         if (!half) {
           const int started = libssh2_channel_process_startup(channel_, "exec", 4, line.data(),
@@ -89,13 +90,13 @@ class Channel {
   Result<ExecResult> finish() {
     Status moved = pump();
     if (!moved.ok()) return held_.caused(moved) ? end() : moved;
-    auto closed = session_.drive(stop_, [&] { return libssh2_channel_close(channel_); });
+    auto closed = connection_.drive(stop_, [&] { return libssh2_channel_close(channel_); });
     if (!closed) return closed.status();
     for (bool is_stderr : {false, true}) (is_stderr ? err_ : out_).add(framing(is_stderr).rest());
     ExecResult result;
     result.exit_status = exit_status();
     if (!output_.begun() && !errors_.begun())
-      return runs_no_commands(session_.target_.name(), fmt::format("with status {}", result.exit_status),
+      return runs_no_commands(connection_.target_.name(), fmt::format("with status {}", result.exit_status),
                               output_, errors_);
     std::tie(result.out, result.out_cut) = out_.take();
     std::tie(result.err, result.err_cut) = err_.take();
@@ -106,21 +107,21 @@ class Channel {
   Framing& framing(bool is_stderr) { return is_stderr ? errors_ : output_; }
   // With the lock: a packet is half out.
   bool is_sending() const {
-    return (libssh2_session_block_directions(session_.session_) & LIBSSH2_SESSION_BLOCK_OUTBOUND) != 0;
+    return (libssh2_session_block_directions(connection_.session_) & LIBSSH2_SESSION_BLOCK_OUTBOUND) != 0;
   }
 
-  Status settle(const Result<Session::Outcome>& outcome, std::string_view what) {
+  Status settle(const Result<Connection::Outcome>& outcome, std::string_view what) {
     if (!outcome) return outcome.status();
-    return outcome->ok() ? Status() : session_.failure(*outcome, what);
+    return outcome->ok() ? Status() : connection_.failure(*outcome, what);
   }
 
   // Called with the lock.
   Status failed(ssize_t code, std::string_view what) {
-    return session_.failure(session_.outcome_of(static_cast<int>(code)), what);
+    return connection_.failure(connection_.outcome_of(static_cast<int>(code)), what);
   }
 
   Status end() {
-    if (!session_.end_remote_tree(errors_.pid(), errors_.start())) return held_.not_ended();
+    if (!connection_.end_remote_tree(errors_.pid(), errors_.start())) return held_.not_ended();
     const Status& why = held_.why();
     if (why.code() != Code::Timeout) return why;
     bool own =
@@ -137,7 +138,7 @@ class Channel {
     if (options_.on_output) pieces_.emplace_back(std::move(own), is_stderr);
   }
 
-  // Callbacks run without the session's lock.
+  // Callbacks run without the connection's lock.
   void hand_over() {
     for (auto& [piece, is_stderr] : pieces_) options_.on_output(piece, is_stderr);
     pieces_.clear();
@@ -149,7 +150,7 @@ class Channel {
     for (;;) {
       ssize_t n = call();
       if (n != LIBSSH2_ERROR_EAGAIN || !is_sending()) return n;
-      if (!session_.wait_outbound().ok() || !held_stop_.check().ok()) return n;
+      if (!connection_.wait_outbound().ok() || !held_stop_.check().ok()) return n;
     }
   }
 
@@ -206,7 +207,7 @@ class Channel {
   }
 
   Status pump() {
-    std::unique_lock lock(session_.mutex_);
+    std::unique_lock lock(connection_.mutex_);
     for (bool first = true;; first = false) {
       bool moved = false;
       if (Status s = write_some(moved); !s.ok()) return s;
@@ -214,7 +215,7 @@ class Channel {
       if (Status s = read_some(true, moved); !s.ok()) return s;
       bool over = libssh2_channel_eof(channel_) != 0 && !moved;
       // Others are woken for news only: two that wake each other for none would never rest.
-      if (moved || over || first) session_.progress();
+      if (moved || over || first) connection_.progress();
       if (!pieces_.empty()) {
         lock.unlock();
         hand_over();
@@ -223,25 +224,25 @@ class Channel {
       if (over) return {};
       if (Status s = held_stop_.check(); !s.ok()) return s;
       if (!moved) {
-        if (Status s = session_.wait_inbound(lock, std::chrono::milliseconds(100)); !s.ok()) return s;
+        if (Status s = connection_.wait_inbound(lock, std::chrono::milliseconds(100)); !s.ok()) return s;
       }
     }
   }
 
   int exit_status() {
-    std::unique_lock lock(session_.mutex_);
+    std::unique_lock lock(connection_.mutex_);
     char* name = nullptr;
     size_t length = 0;
     libssh2_channel_get_exit_signal(channel_, &name, &length, nullptr, nullptr, nullptr, nullptr);
     if (name) {
       int number = signal_number({name, length});
-      libssh2_free(session_.session_, name);
+      libssh2_free(connection_.session_, name);
       return 128 + number;
     }
     return libssh2_channel_get_exit_status(channel_);
   }
 
-  Session& session_;
+  Connection& connection_;
   const ExecOptions& options_;
   Stop stop_;
   LIBSSH2_CHANNEL* channel_ = nullptr;
@@ -258,7 +259,7 @@ class Channel {
   std::vector<std::pair<std::string, bool>> pieces_;
 };
 
-Result<ExecResult> Session::exec(const std::string& command, const ExecOptions& options) {
+Result<ExecResult> Connection::exec(const std::string& command, const ExecOptions& options) {
   Channel channel(*this, options);
   {
     // libssh2 1.10 takes the first answer to a request that arrives, of whichever channel: one at a time.
@@ -270,7 +271,7 @@ Result<ExecResult> Session::exec(const std::string& command, const ExecOptions& 
   return channel.finish();
 }
 
-bool Session::end_remote_tree(const std::string& pid, const std::string& start) {
+bool Connection::end_remote_tree(const std::string& pid, const std::string& start) {
   if (pid.empty() || lost_) return false;
   ExecOptions patient;
   patient.deadline = std::chrono::seconds(20);

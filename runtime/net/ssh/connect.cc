@@ -14,9 +14,9 @@
 
 #include "common/digest.h"
 #include "common/files.h"
+#include "runtime/net/ssh/connection.h"
 #include "runtime/net/ssh/keys.h"
 #include "runtime/net/ssh/negotiation.h"
-#include "runtime/net/ssh/session.h"
 #include "runtime/net/ssh/tried_keys.h"
 
 namespace radl::ssh {
@@ -74,7 +74,7 @@ std::string joined(const char* methods) { return methods && *methods ? methods :
 
 }  // namespace
 
-Status Session::connect_socket(const Stop& stop) {
+Status Connection::connect_socket(const Stop& stop) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   Addresses found;
@@ -97,12 +97,13 @@ Status Session::connect_socket(const Stop& stop) {
   return {Code::Retry, fmt::format("the port does not answer: {}", std::strerror(error))};
 }
 
-Status Session::handshake(const Stop& stop) {
+Status Connection::handshake(const Stop& stop) {
   session_ = libssh2_session_init_ex(nullptr, nullptr, nullptr, this);
   if (!session_) return {Code::Quota, "no memory for an SSH session"};
   libssh2_session_set_blocking(session_, 0);
   libssh2_session_callback_set(session_, LIBSSH2_CALLBACK_SEND, reinterpret_cast<void*>(&quiet_send));
-  libssh2_session_callback_set(session_, LIBSSH2_CALLBACK_RECV, reinterpret_cast<void*>(&Session::receive));
+  libssh2_session_callback_set(session_, LIBSSH2_CALLBACK_RECV,
+                               reinterpret_cast<void*>(&Connection::receive));
   // The server proves itself with the kind of key that we know of it, and no other.
   std::string type = key_type(target_.host_key);
   if (type.empty()) return invalid("the node's host key is not known: there is nothing to compare with");
@@ -126,7 +127,7 @@ Status Session::handshake(const Stop& stop) {
 }
 
 // libssh2 has one code for all that the two sides cannot agree on; the server's offer tells what it is.
-Status Session::handshake_failure(const Outcome& outcome, const std::string& host_key_type) {
+Status Connection::handshake_failure(const Outcome& outcome, const std::string& host_key_type) {
   if (outcome.code == LIBSSH2_ERROR_KEX_FAILURE || outcome.code == LIBSSH2_ERROR_METHOD_NONE ||
       outcome.code == LIBSSH2_ERROR_KEY_EXCHANGE_FAILURE) {
     if (auto offer = parse_offer(first_bytes_)) {
@@ -138,7 +139,7 @@ Status Session::handshake_failure(const Outcome& outcome, const std::string& hos
   return {Code::Retry, failure(outcome, "SSH handshake").message()};
 }
 
-Status Session::check_host_key() {
+Status Connection::check_host_key() {
   size_t size = 0;
   int type = 0;
   const char* bytes = libssh2_session_hostkey(session_, &size, &type);
@@ -152,11 +153,11 @@ Status Session::check_host_key() {
       .with_hint(kOtherMachine);
 }
 
-Status Session::authenticate(const Stop& stop) {
+Status Connection::authenticate(const Stop& stop) {
   Status refused;
   std::string tried;
   const bool passphrase = !target_.key_file.empty() && why_unusable(target_.key_file) == kHasPassphrase;
-  auto attempt = [&](bool wanted, const char* name, Status (Session::*method)(const Stop&)) {
+  auto attempt = [&](bool wanted, const char* name, Status (Connection::*method)(const Stop&)) {
     if (!wanted || libssh2_userauth_authenticated(session_)) return true;
     Status done = (this->*method)(stop);
     if (done.ok()) return true;
@@ -165,9 +166,9 @@ Status Session::authenticate(const Stop& stop) {
     (void)name;
     return refused.code() == Code::Auth;  // go on to the next only after a refusal
   };
-  if (!attempt(!target_.key_file.empty(), "key", &Session::try_key)) return refused;
-  if (!attempt(target_.use_agent, "agent", &Session::try_agent)) return refused;
-  if (!attempt(!target_.password.empty(), "password", &Session::try_password)) return refused;
+  if (!attempt(!target_.key_file.empty(), "key", &Connection::try_key)) return refused;
+  if (!attempt(target_.use_agent, "agent", &Connection::try_agent)) return refused;
+  if (!attempt(!target_.password.empty(), "password", &Connection::try_password)) return refused;
   if (libssh2_userauth_authenticated(session_)) return {};
   if (tried.empty()) return {Code::Auth, "no key, agent or password to log in with"};
   return Status(Code::Auth, fmt::format("LOGIN REFUSED: {}", tried))
@@ -176,7 +177,7 @@ Status Session::authenticate(const Stop& stop) {
                      : "the host key was right: it is the node, but it does not accept these credentials");
 }
 
-Status Session::try_key(const Stop& stop) {
+Status Connection::try_key(const Stop& stop) {
   if (std::string why = why_unusable(target_.key_file); !why.empty())
     return {Code::Auth, fmt::format("{}: {}", target_.key_file, why)};
   auto key = read_file(target_.key_file, 1 << 16);
@@ -201,7 +202,7 @@ Status Session::try_key(const Stop& stop) {
   return why.code() == Code::Lost ? Status(Code::Retry, why.message()) : why;
 }
 
-Status Session::try_agent(const Stop& stop) {
+Status Connection::try_agent(const Stop& stop) {
   std::unique_ptr<LIBSSH2_AGENT, decltype(&libssh2_agent_free)> agent(libssh2_agent_init(session_),
                                                                       &libssh2_agent_free);
   // libssh2 would use this process's variable.
@@ -233,7 +234,7 @@ Status Session::try_agent(const Stop& stop) {
   return refused;
 }
 
-Status Session::try_password(const Stop& stop) {
+Status Connection::try_password(const Stop& stop) {
   auto code = drive(stop, [&] {
     return libssh2_userauth_password_ex(session_, target_.user.data(),
                                         static_cast<unsigned>(target_.user.size()), target_.password.data(),

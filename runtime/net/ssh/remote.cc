@@ -15,18 +15,18 @@ constexpr const char* kRefused = "LOGIN REFUSED";
 
 }  // namespace
 
-Result<std::shared_ptr<Session>> SshRemote::session(const Stop& stop) {
+Result<std::shared_ptr<Connection>> SshRemote::connection(const Stop& stop) {
   std::lock_guard lock(mutex_);
-  if (other_) return std::shared_ptr<Session>();
-  if (session_ && !session_->lost()) return session_;
-  session_.reset();
+  if (other_) return std::shared_ptr<Connection>();
+  if (connection_ && !connection_->lost()) return connection_;
+  connection_.reset();
   if (std::string open = open_master(target_, log_); !open.empty()) {
     other_ = make_openssh_remote(target_, open);
-    return std::shared_ptr<Session>();
+    return std::shared_ptr<Connection>();
   }
-  auto made = Session::open(target_, stop.within(kConnect));
+  auto made = Connection::open(target_, stop.within(kConnect));
   if (made.ok()) {
-    session_ = *made;
+    connection_ = *made;
     return made;
   }
   Status why = std::move(made).status();
@@ -39,7 +39,7 @@ Result<std::shared_ptr<Session>> SshRemote::session(const Stop& stop) {
   }
   if (log_) log_(fmt::format("using the system's OpenSSH client: {}", why.message()));
   other_ = make_openssh_remote(target_);
-  return std::shared_ptr<Session>();
+  return std::shared_ptr<Connection>();
 }
 
 Remote* SshRemote::other() {
@@ -48,7 +48,7 @@ Remote* SshRemote::other() {
 }
 
 Result<ExecResult> SshRemote::exec(const std::string& shell_command, const ExecOptions& options) {
-  auto now = session(options.stop.within(options.deadline));
+  auto now = connection(options.stop.within(options.deadline));
   if (!now) return now.status();
   return *now ? (*now)->exec(shell_command, options) : other()->exec(shell_command, options);
 }

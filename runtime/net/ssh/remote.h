@@ -6,8 +6,8 @@
 #include <mutex>
 #include <string>
 
+#include "runtime/net/ssh/connection.h"
 #include "runtime/net/ssh/node_files.h"
-#include "runtime/net/ssh/session.h"
 
 namespace radl::ssh {
 
@@ -18,14 +18,14 @@ class SshRemote : public RemoteByCommands {
   Result<ExecResult> exec(const std::string& shell_command, const ExecOptions& options) override;
 
  private:
-  // The current session, or a new one; nullptr if the system's client serves this target: see `other`.
-  Result<std::shared_ptr<Session>> session(const Stop& stop);
+  // The current connection, or a new one; nullptr if the system's client serves this target: see `other`.
+  Result<std::shared_ptr<Connection>> connection(const Stop& stop);
   Remote* other();
 
   Target target_;
   std::function<void(const std::string&)> log_;
   std::mutex mutex_;
-  std::shared_ptr<Session> session_;
+  std::shared_ptr<Connection> connection_;
   std::unique_ptr<Remote> other_;  // set if libssh2 and the server could not agree
 };
 

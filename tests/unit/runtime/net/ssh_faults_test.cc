@@ -16,10 +16,10 @@
 #include "runtime/clouds/local/node_directory.h"
 #include "runtime/clouds/local/node_process.h"
 #include "runtime/net/lease.h"
+#include "runtime/net/ssh/connection.h"
 #include "runtime/net/ssh/keys.h"
 #include "runtime/net/ssh/login.h"
 #include "runtime/net/ssh/openssh.h"
-#include "runtime/net/ssh/session.h"
 #include "tests/support/second_login.h"
 #include "tests/support/second_server.h"
 #include "tests/support/temporary_folder.h"
@@ -134,10 +134,10 @@ TEST_F(FaultTest, AServerWithModernCiphersOnlyIsServedByTheSystemsClient) {
   EXPECT_TRUE(contains(refused.status().message(), "ciphers chacha20"));
 }
 
-// libssh2 keeps one error text for the whole session: each thread gets the one of its own call.
-TEST_F(FaultTest, ErrorsOfThreadsThatShareASessionAreNotMixed) {
+// libssh2 keeps one error text for the whole connection: each thread gets the one of its own call.
+TEST_F(FaultTest, ErrorsOfThreadsThatShareAConnectionAreNotMixed) {
   SecondServer server(made, {"MaxSessions 1"});
-  auto session = ssh::Session::open(server.target, {});
+  auto session = ssh::Connection::open(server.target, {});
   ASSERT_TRUE(session.ok()) << session.status().text();
   StopSource over;
   ExecOptions busy;  // it has the one channel, and moves bytes both ways

@@ -1,4 +1,4 @@
-#include "runtime/net/ssh/session.h"
+#include "runtime/net/ssh/connection.h"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -33,21 +33,21 @@ bool means_lost(int code) {
 
 }  // namespace
 
-Result<std::shared_ptr<Session>> Session::open(const Target& target, const Stop& stop) {
+Result<std::shared_ptr<Connection>> Connection::open(const Target& target, const Stop& stop) {
   initialise_once();
-  std::shared_ptr<Session> session(new Session(target));
-  session->wake_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (session->wake_ < 0) return errno_status(errno, "eventfd");
-  Status done = session->connect_socket(stop);
-  if (done.ok()) done = session->handshake(stop);
-  if (done.ok()) done = session->check_host_key();
-  if (done.ok()) done = session->authenticate(stop);
+  std::shared_ptr<Connection> connection(new Connection(target));
+  connection->wake_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (connection->wake_ < 0) return errno_status(errno, "eventfd");
+  Status done = connection->connect_socket(stop);
+  if (done.ok()) done = connection->handshake(stop);
+  if (done.ok()) done = connection->check_host_key();
+  if (done.ok()) done = connection->authenticate(stop);
   if (!done.ok()) return std::move(done).at(target.name());
-  libssh2_keepalive_config(session->session_, 1, static_cast<unsigned>(session->ask_every().count()));
-  return session;
+  libssh2_keepalive_config(connection->session_, 1, static_cast<unsigned>(connection->ask_every().count()));
+  return connection;
 }
 
-Session::~Session() {
+Connection::~Connection() {
   if (session_) {
     libssh2_session_set_blocking(session_, 0);
     if (!lost_) libssh2_session_disconnect(session_, "done");
@@ -62,8 +62,8 @@ Session::~Session() {
 }
 
 // libssh2's recv callback; records when the server was last heard.
-ssize_t Session::receive(int socket, void* bytes, size_t size, int flags, void** session) {
-  auto& self = *static_cast<Session*>(*session);
+ssize_t Connection::receive(int socket, void* bytes, size_t size, int flags, void** session) {
+  auto& self = *static_cast<Connection*>(*session);
   ssize_t n = recv(socket, bytes, size, flags);
   if (n < 0) return -errno;
   self.heard_ = std::chrono::steady_clock::now();
@@ -72,7 +72,7 @@ ssize_t Session::receive(int socket, void* bytes, size_t size, int flags, void**
   return n;
 }
 
-Session::Outcome Session::outcome_of(int code) {
+Connection::Outcome Connection::outcome_of(int code) {
   Outcome outcome{code, ""};
   if (code >= 0) return outcome;
   char* text = nullptr;
@@ -84,14 +84,14 @@ Session::Outcome Session::outcome_of(int code) {
   return outcome;
 }
 
-Status Session::failure(const Outcome& outcome, std::string_view what) const {
+Status Connection::failure(const Outcome& outcome, std::string_view what) const {
   if (lost_) return {Code::Lost, fmt::format("{}: the connection to {} was lost", what, target_.name())};
   return {Code::Retry,
           fmt::format("{}: {}", what,
                       outcome.detail.empty() ? fmt::format("SSH error {}", outcome.code) : outcome.detail)};
 }
 
-void Session::progress() {
+void Connection::progress() {
   if (polling_) {
     uint64_t one = 1;
     (void)!write(wake_, &one, sizeof one);
@@ -99,11 +99,11 @@ void Session::progress() {
   news_.notify_all();
 }
 
-std::chrono::seconds Session::ask_every() const {
+std::chrono::seconds Connection::ask_every() const {
   return std::max(std::chrono::seconds(1), target_.answer_within / 3);
 }
 
-void Session::keep_alive() {
+void Connection::keep_alive() {
   auto now = std::chrono::steady_clock::now();
   if (now < next_keepalive_ || now - heard_ < ask_every()) return;
   int seconds = 0;
@@ -111,7 +111,7 @@ void Session::keep_alive() {
   next_keepalive_ = now + std::chrono::seconds(std::max(seconds, 1));
 }
 
-Status Session::give_up(const std::string& why) {
+Status Connection::give_up(const std::string& why) {
   if (!lost_) lost_why_ = why;
   lost_ = true;
   news_.notify_all();
@@ -120,15 +120,16 @@ Status Session::give_up(const std::string& why) {
 }
 
 // Called after a wait in which nothing came. Keep-alives are answered by every server that works.
-bool Session::is_silent() {
+bool Connection::is_silent() {
   auto now = std::chrono::steady_clock::now();
   if (now - listened_ > kPause) listening_since_ = now;  // this process slept, or no thread waited
   listened_ = now;
   return now - std::max(heard_, listening_since_) > target_.answer_within;
 }
 
-// Called with the lock; another thread may use the session meanwhile. Returns after news, or after a while.
-Status Session::wait_inbound(std::unique_lock<std::mutex>& lock, std::chrono::milliseconds at_most) {
+// Called with the lock; another thread may use the connection meanwhile. Returns after news, or after a
+// while.
+Status Connection::wait_inbound(std::unique_lock<std::mutex>& lock, std::chrono::milliseconds at_most) {
   keep_alive();
   if (lost_) return give_up("");
   if (polling_) {
@@ -154,7 +155,7 @@ Status Session::wait_inbound(std::unique_lock<std::mutex>& lock, std::chrono::mi
 }
 
 // Called with the lock and keeps it: the packet under way belongs to this thread's call.
-Status Session::wait_outbound() {
+Status Connection::wait_outbound() {
   pollfd fd{socket_, POLLOUT, 0};
   int ready = poll(&fd, 1, static_cast<int>(kSlice.count()));
   if (ready < 0 && errno != EINTR) return errno_status(errno, "poll");
@@ -171,7 +172,7 @@ Status Session::wait_outbound() {
   return {};
 }
 
-Result<Session::Outcome> Session::drive(const Stop& stop, const std::function<int()>& call) {
+Result<Connection::Outcome> Connection::drive(const Stop& stop, const std::function<int()>& call) {
   std::unique_lock lock(mutex_);
   for (;;) {
     int code = call();
@@ -181,7 +182,7 @@ Result<Session::Outcome> Session::drive(const Stop& stop, const std::function<in
       return outcome;
     }
     bool sending = (libssh2_session_block_directions(session_) & LIBSSH2_SESSION_BLOCK_OUTBOUND) != 0;
-    // A partly sent packet must be completed even after the deadline, or the session becomes
+    // A partly sent packet must be completed even after the deadline, or the connection becomes
     // unusable.
     if (Status s = stop.check(); !s.ok()) {
       if (sending) lost_ = true;

@@ -18,13 +18,13 @@
 
 namespace radl::ssh {
 
-class Session {
+class Connection {
  public:
   // Connects, verifies the host key, authenticates. Errors: see make_remote.
-  static Result<std::shared_ptr<Session>> open(const Target& target, const Stop& stop);
-  ~Session();
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
+  static Result<std::shared_ptr<Connection>> open(const Target& target, const Stop& stop);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
 
   // As Remote::exec(). The command runs under /bin/sh whatever the login shell.
   Result<ExecResult> exec(const std::string& command, const ExecOptions& options);
@@ -33,7 +33,7 @@ class Session {
 
  private:
   friend class Channel;
-  // The result of a libssh2 call, and the session's error, read before another call could change it.
+  // The result of a libssh2 call, and libssh2's error, read before another call could change it.
   struct Outcome {
     int code = 0;
     std::string detail;
@@ -42,7 +42,7 @@ class Session {
   // Repeats the call until it returns something other than LIBSSH2_ERROR_EAGAIN.
   Result<Outcome> drive(const Stop& stop, const std::function<int()>& call);
   Status failure(const Outcome& outcome, std::string_view what) const;
-  explicit Session(Target target) : target_(std::move(target)) {}
+  explicit Connection(Target target) : target_(std::move(target)) {}
   static ssize_t receive(int socket, void* bytes, size_t size, int flags, void** session);
   Status connect_socket(const Stop& stop);
   Status handshake(const Stop& stop);
