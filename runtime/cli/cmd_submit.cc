@@ -14,12 +14,12 @@
 #include "common/files.h"
 #include "common/shell_quote.h"
 #include "runtime/cli/apply.h"
-#include "runtime/cli/batch_sources.h"
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
-#include "runtime/cli/slurm_head.h"
-#include "runtime/cli/slurm_jobs.h"
+#include "runtime/driver/batch_sources.h"
 #include "runtime/driver/nodes.h"
+#include "runtime/driver/slurm_head.h"
+#include "runtime/driver/slurm_jobs.h"
 #include "runtime/steps/jobs/services.h"
 
 namespace radl::cli::submit_command {

@@ -1,4 +1,4 @@
-#include "runtime/cli/slurm_head.h"
+#include "runtime/driver/slurm_head.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include "runtime/net/node_path.h"
 #include "runtime/plan/scaling.h"
 
-namespace radl::cli {
+namespace radl::driver {
 namespace {
 
 const StepRecord* controller_step(const Snapshot& state) {
@@ -127,4 +127,4 @@ Result<std::string> why_unserved(const Snapshot& state, Remote& head, const std:
                                        elastic.system.empty() ? "SYSTEM" : elastic.system);
 }
 
-}  // namespace radl::cli
+}  // namespace radl::driver

@@ -8,7 +8,7 @@
 #include "common/status.h"
 #include "common/stop.h"
 
-namespace radl::cli {
+namespace radl::driver {
 
 // `sources`: files and folders, packed by the rules for a program's `source` (.radlignore,
 // common/own_folders.h). The result has the script's #SBATCH lines. On each node of the job it unpacks the
@@ -20,4 +20,4 @@ Result<std::string> script_with_sources(const std::string& script, const std::ve
 // Files beside the script that it names as words: "train.py". `path`: of the script.
 std::vector<std::string> files_named_in(const std::string& script, const std::string& path);
 
-}  // namespace radl::cli
+}  // namespace radl::driver

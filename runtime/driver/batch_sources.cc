@@ -1,4 +1,4 @@
-#include "runtime/cli/batch_sources.h"
+#include "runtime/driver/batch_sources.h"
 
 #include <fmt/format.h>
 
@@ -14,13 +14,13 @@
 #include "common/process/process.h"
 #include "runtime/steps/manifest.h"
 
-namespace radl::cli {
+namespace radl::driver {
 namespace {
 
 namespace fs = std::filesystem;
 
 // Packed size: base64 turns three bytes into four, and std/cluster/slurm limits a script to 64 MiB.
-constexpr size_t kLargest = size_t{47} << 20;
+constexpr size_t kLargestPacked = size_t{47} << 20;
 constexpr size_t kLargestIgnoreFile = size_t{1} << 20;
 
 // Runs before the script: several archives follow each other. Slurm copies the whole text to the first node
@@ -39,7 +39,7 @@ base64 -d > .radl-script << 'RADL SCRIPT' && chmod +x .radl-script || exit
 )sh";
 
 // What sbatch reads of a script: the lines before the first command.
-std::string options_of(const std::string& script) {
+std::string sbatch_lines(const std::string& script) {
   std::string lines;
   std::istringstream in(script);
   for (std::string line; std::getline(in, line);) {
@@ -93,7 +93,7 @@ Result<std::string> archive_of(const std::string& source, const Stop& stop) {
   } else {
     tar.stdin_bytes = "./" + path.filename().string() + '\0';
   }
-  tar.keep_bytes = kLargest + 1;
+  tar.keep_bytes = kLargestPacked + 1;
   tar.deadline = std::chrono::hours(1);
   tar.stop = stop;
   auto ran = run_process({}, tar);
@@ -112,12 +112,12 @@ Result<std::string> script_with_sources(const std::string& script, const std::ve
     auto archive = archive_of(source, stop);
     if (!archive.ok()) return archive;
     archives += *archive;
-    if (archives.size() > kLargest)
+    if (archives.size() > kLargestPacked)
       return Status(Code::Invalid, fmt::format("the sources have more than {} when packed",
-                                               size_text(static_cast<double>(kLargest))))
+                                               size_text(static_cast<double>(kLargestPacked))))
           .with_hint("leave data out by .radlignore, and put it into storage that all nodes reach");
   }
-  return "#!/bin/bash\n" + options_of(script) + kUnpack + in_lines(base64_encode(script)) +
+  return "#!/bin/bash\n" + sbatch_lines(script) + kUnpack + in_lines(base64_encode(script)) +
          "RADL SCRIPT\nexec ./.radl-script \"$@\"\n: RADL FILES\n" + in_lines(base64_encode(archives));
 }
 
@@ -139,4 +139,4 @@ std::vector<std::string> files_named_in(const std::string& script, const std::st
   return files;
 }
 
-}  // namespace radl::cli
+}  // namespace radl::driver

@@ -1,10 +1,10 @@
-#include "runtime/cli/slurm_jobs.h"
+#include "runtime/driver/slurm_jobs.h"
 
 #include <algorithm>
 #include <map>
 #include <sstream>
 
-namespace radl::cli {
+namespace radl::driver {
 
 namespace {
 
@@ -24,7 +24,7 @@ bool is_waiting(const std::string& state) {
          state == "SPECIAL_EXIT";
 }
 
-bool is_number(const std::string& word) {
+bool is_whole_number(const std::string& word) {
   return !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
 }
 
@@ -44,7 +44,7 @@ std::vector<std::string> hosts_in(const std::string& list) {
     for (std::string range; std::getline(ranges, range, ',');) {
       const size_t dash = range.find('-');
       const std::string first = range.substr(0, dash), last = range.substr(dash + 1);
-      if (dash == std::string::npos || !is_number(first) || !is_number(last) || last.size() > 6) {
+      if (dash == std::string::npos || !is_whole_number(first) || !is_whole_number(last) || last.size() > 6) {
         hosts.push_back(list.substr(at, open - at) + range);
         continue;
       }
@@ -89,8 +89,8 @@ std::vector<SlurmTask> read_slurm_tasks(const std::string& text) {
 
 bool is_slurm_job(const std::string& word) {
   const size_t underscore = word.find('_');
-  return is_number(word.substr(0, underscore)) &&
-         (underscore == std::string::npos || is_number(word.substr(underscore + 1)));
+  return is_whole_number(word.substr(0, underscore)) &&
+         (underscore == std::string::npos || is_whole_number(word.substr(underscore + 1)));
 }
 
 bool QueuedTask::waits() const { return is_waiting(state); }
@@ -138,13 +138,13 @@ SlurmService read_slurm_service(const std::string& text) {
     std::string kind, first, second;
     words >> kind >> first >> second;
     if (kind == "node") service.usable |= takes_jobs(first);
-    if (kind == "idle") service.elastic = is_number(first);  // else NONE, INFINITE or -1
+    if (kind == "idle") service.elastic = is_whole_number(first);  // else NONE, INFINITE or -1
     if (kind == "seen") service.seen = true;
     if (kind == "served" && first.size() < 18) service.watched = std::atoll(first.c_str());
-    if (kind == "wish" && is_number(first) && second != "remove")
+    if (kind == "wish" && is_whole_number(first) && second != "remove")
       service.wished.push_back(std::atoi(first.c_str()));
   }
   return service;
 }
 
-}  // namespace radl::cli
+}  // namespace radl::driver

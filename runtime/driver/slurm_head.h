@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "common/stop.h"
-#include "runtime/cli/slurm_jobs.h"
 #include "runtime/driver/nodes.h"
+#include "runtime/driver/slurm_jobs.h"
 
-namespace radl::cli {
+namespace radl::driver {
 
 // nullptr: no step of the infrastructure installs slurmctld.
 const ResourceRecord* slurm_head(const Snapshot& state);
@@ -30,4 +30,4 @@ Result<std::vector<QueuedTask>> slurm_queue(Remote& head, const std::string& job
 Result<std::string> why_unserved(const Snapshot& state, Remote& head, const std::string& files,
                                  const Stop& stop);
 
-}  // namespace radl::cli
+}  // namespace radl::driver

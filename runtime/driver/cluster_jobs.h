@@ -8,7 +8,7 @@
 #include "common/stop.h"
 #include "runtime/driver/nodes.h"
 
-namespace radl::cli {
+namespace radl::driver {
 
 struct ClusterJob {
   std::string id;      // "raysubmit_x", "app-20261127-0001"
@@ -25,6 +25,6 @@ Result<std::vector<ClusterJob>> read_spark_jobs(std::string_view text);
 
 // Adds the jobs of every such head of the infrastructure, in the format of `radlc queue --json`. An
 // unreachable head becomes an entry with the reason.
-void add_cluster_jobs(const driver::Nodes& nodes, Json& all, const Stop& stop);
+void add_cluster_jobs(const Nodes& nodes, Json& all, const Stop& stop);
 
-}  // namespace radl::cli
+}  // namespace radl::driver

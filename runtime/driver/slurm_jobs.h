@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace radl::cli {
+namespace radl::driver {
 
 struct SlurmTask {
   std::string task;    // index in an array; empty: the job is not an array. A range ("2-4") waits as a whole
@@ -60,4 +60,4 @@ struct SlurmService {
 // Parses "node STATE" (sinfo's %t), "wish ORDINAL WHAT", "served SECONDS", "seen", "idle SuspendTime".
 SlurmService read_slurm_service(const std::string& text);
 
-}  // namespace radl::cli
+}  // namespace radl::driver

@@ -1,4 +1,4 @@
-#include "runtime/cli/cluster_jobs.h"
+#include "runtime/driver/cluster_jobs.h"
 
 #include <fmt/format.h>
 
@@ -9,9 +9,9 @@
 #include "common/json_values.h"
 #include "common/shell_quote.h"
 #include "common/text.h"
-#include "runtime/cli/slurm_head.h"
+#include "runtime/driver/slurm_head.h"
 
-namespace radl::cli {
+namespace radl::driver {
 namespace {
 
 constexpr size_t kNewestEnded = 5;
@@ -21,7 +21,7 @@ constexpr int kAnswerSeconds = 10;
 
 using json::text_of;
 
-double begun(const Json& job) {
+double begun_at(const Json& job) {
   for (const char* key : {"start_time", "starttime"})
     if (const auto time = job.find(key); time != job.end() && time->is_number()) return time->get<double>();
   return 0;
@@ -94,8 +94,8 @@ std::vector<Head> heads_of(const Snapshot& state) {
 }
 
 // By the node's own curl or Python: the heads listen there.
-Result<std::string> ask(const driver::Nodes& nodes, const Head& head, const Stop& stop) {
-  auto remote = driver::connect_to(nodes, *head.node);
+Result<std::string> ask_head(const Nodes& nodes, const Head& head, const Stop& stop) {
+  auto remote = connect_to(nodes, *head.node);
   if (!remote.ok()) return std::move(remote).status();
   const std::string url = shell_quote(head.url);
   return output_of(
@@ -130,7 +130,7 @@ Result<std::vector<ClusterJob>> read_ray_jobs(std::string_view text) {
     job.name = text_of(one, "entrypoint");
     job.state = to_lower(text_of(one, "status"));
     if (job.state == "pending" || job.state == "failed") job.reason = text_of(one, "message");
-    jobs.emplace_back(begun(one), std::move(job));
+    jobs.emplace_back(begun_at(one), std::move(job));
   }
   return shown_jobs(std::move(jobs));
 }
@@ -148,16 +148,16 @@ Result<std::vector<ClusterJob>> read_spark_jobs(std::string_view text) {
       job.name = text_of(one, "name");
       if (job.name.empty()) job.name = text_of(one, "mainclass");
       job.state = to_lower(text_of(one, "state"));
-      jobs.emplace_back(begun(one), std::move(job));
+      jobs.emplace_back(begun_at(one), std::move(job));
     }
   }
   return shown_jobs(std::move(jobs));
 }
 
-void add_cluster_jobs(const driver::Nodes& nodes, Json& all, const Stop& stop) {
+void add_cluster_jobs(const Nodes& nodes, Json& all, const Stop& stop) {
   for (const Head& head : heads_of(nodes.state)) {
     auto jobs = [&]() -> Result<std::vector<ClusterJob>> {
-      auto text = ask(nodes, head, stop);
+      auto text = ask_head(nodes, head, stop);
       return text.ok() ? head.read(*text) : Result<std::vector<ClusterJob>>(text.status());
     }();
     if (!jobs.ok()) {
@@ -170,4 +170,4 @@ void add_cluster_jobs(const driver::Nodes& nodes, Json& all, const Stop& stop) {
   }
 }
 
-}  // namespace radl::cli
+}  // namespace radl::driver
