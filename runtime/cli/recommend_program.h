@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cli/recommend_question.h"
+#include "runtime/cli/recommend_flags.h"
 #include "runtime/foresight/program_model.h"
 
 namespace radl::cli {

@@ -1,7 +1,7 @@
 // `radlc recommend --study NAME`: uses measured epoch times of clusters instead of a file.
 #pragma once
 
-#include "runtime/cli/recommend_question.h"
+#include "runtime/cli/recommend_flags.h"
 
 namespace radl::cli {
 

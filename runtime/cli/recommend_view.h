@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "runtime/cli/recommend_question.h"
+#include "runtime/cli/recommend_flags.h"
 
 namespace radl::cli {
 

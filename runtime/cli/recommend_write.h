@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cli/recommend_question.h"
+#include "runtime/cli/recommend_flags.h"
 
 namespace radl::cli {
 

@@ -1,4 +1,4 @@
-#include "runtime/cli/recommend_question.h"
+#include "runtime/driver/recommend_question.h"
 
 #include <fmt/format.h>
 
@@ -16,7 +16,7 @@
 #include "runtime/figures/runs_file.h"
 #include "runtime/foresight/epoch_model.h"
 
-namespace radl::cli {
+namespace radl::driver {
 namespace {
 
 constexpr double kLocalStart = 1, kCloudStart = 60, kStartRatio = 2, kMeasuredStartRatio = 1.5;
@@ -188,11 +188,12 @@ foresight::Banded startup(const Host& host, const std::string& cloud_type) {
 }
 
 // What is known of quotas, in a line; a cloud that was asked and did not say is named with why.
-void note_quotas(const RecommendFlags& flags, const std::string& id, const Surveys& surveys,
+void note_quotas(const RecommendRequest& request, const std::string& id, const Surveys& surveys,
                  RecommendQuestion& question) {
   const auto survey = surveys.find(id);
   if (survey == surveys.end()) {
-    if (!flags.refresh) question.notes.push_back("the account's quotas are unknown; --refresh queries them");
+    if (!request.refresh)
+      question.notes.push_back("the account's quotas are unknown; --refresh queries them");
     return;
   }
   const Json& facts = survey->second.facts;
@@ -257,7 +258,7 @@ void note_bandwidth(RecommendQuestion& question) {
 
 }  // namespace
 
-Status take_bounds(const RecommendFlags& flags, RecommendQuestion& question) {
+Status take_bounds(const RecommendRequest& request, RecommendQuestion& question) {
   auto take = [&](const std::string& text, bool per_hour, std::optional<int64_t>& into) -> Status {
     if (text.empty()) return {};
     auto amount = parse_amount(text, per_hour);
@@ -269,28 +270,29 @@ Status take_bounds(const RecommendFlags& flags, RecommendQuestion& question) {
     into = amount->money.micros;
     return {};
   };
-  if (Status taken = take(flags.budget, true, question.input.bounds.rate); !taken.ok())
+  if (Status taken = take(request.budget, true, question.input.bounds.rate); !taken.ok())
     return std::move(taken).at("--budget");
-  if (Status taken = take(flags.max_cost, false, question.input.bounds.cost); !taken.ok())
+  if (Status taken = take(request.max_cost, false, question.input.bounds.cost); !taken.ok())
     return std::move(taken).at("--max-cost");
-  if (!flags.deadline.empty()) {
-    auto seconds = parse_duration(flags.deadline);
+  if (!request.deadline.empty()) {
+    auto seconds = parse_duration(request.deadline);
     if (!seconds.ok()) return std::move(seconds).status().at("--deadline");
     question.input.bounds.deadline = *seconds;
   }
-  auto objective = parse_objective(flags.objective);
+  auto objective = parse_objective(request.objective);
   if (!objective.ok()) return std::move(objective).status().at("--objective");
   question.input.objective = *objective;
-  auto sizes = parse_sizes(flags.workers, flags.max_workers);
+  auto sizes = parse_sizes(request.workers, request.max_workers);
   if (!sizes.ok()) return std::move(sizes).status().at("--workers");
   question.input.sizes = *sizes;
-  question.default_sizes = flags.workers.empty() && !flags.max_workers;
-  auto exchanges = parse_exchanges(flags.exchanges);
+  question.default_sizes = request.workers.empty() && !request.max_workers;
+  auto exchanges = parse_exchanges(request.exchanges);
   if (!exchanges.ok()) return std::move(exchanges).status().at("--exchange");
   question.input.exchanges = exchanges->exchanges;
   question.input.alone = exchanges->alone;
-  if (!(flags.confidence > 0 && flags.confidence < 1)) return invalid("--confidence: above 0 and below 1");
-  question.input.confidence = flags.confidence;
+  if (!(request.confidence > 0 && request.confidence < 1))
+    return invalid("--confidence: above 0 and below 1");
+  question.input.confidence = request.confidence;
   return {};
 }
 
@@ -305,53 +307,55 @@ void take_default_budget(RecommendQuestion& question) {
 }
 
 // What an answer on a cloud should be read with, and how long it takes to create its nodes.
-void take_place(const RecommendFlags& flags, const Machinery& machinery, const Surveys& surveys,
+void take_place(const RecommendRequest& request, const Machinery& machinery, const Surveys& surveys,
                 const ir::Node& worker, RecommendQuestion& question) {
   const std::string id = machinery.clouds().id_for(worker);
   question.input.startup = startup(machinery.host(), id.substr(0, id.find(':')));
-  if (!question.input.workers.front().machine.shared) note_quotas(flags, id, surveys, question);
-  if (flags.spot) question.input.interruptions_per_hour = flags.interruptions.value_or(kSpotInterruptions);
+  if (!question.input.workers.front().machine.shared) note_quotas(request, id, surveys, question);
+  if (request.spot)
+    question.input.interruptions_per_hour = request.interruptions.value_or(kSpotInterruptions);
   note_stale(machinery.host(), question.input.workers, question);
 }
 
 }  // namespace
 
-Result<RecommendQuestion> question_of_program(const RecommendFlags& flags, const Project& project,
+Result<RecommendQuestion> question_of_program(const RecommendRequest& request, const Project& project,
                                               const Machinery& machinery, const Surveys& surveys,
                                               const ir::Step& program) {
   std::set<std::string> left_out;
   const Offering from{project.compiled.program, machinery, surveys, left_out, false};
   RecommendQuestion question;
-  if (Status taken = take_bounds(flags, question); !taken.ok()) return taken;
+  if (Status taken = take_bounds(request, question); !taken.ok()) return taken;
   const ir::Node* node = find_node(project.compiled.program, program.nodes);
   if (node == nullptr) return internal_error("the program has no node");
-  auto offers = offers_of(*node, flags.types, flags.spot, from);
+  auto offers = offers_of(*node, request.types, request.spot, from);
   if (!offers.ok()) return std::move(offers).status();
   question.input.workers = std::move(*offers);
   if (!question.input.workers.front().machine.shared) {
-    if (Status usual = usual_type(*node, flags.spot, from, question.usual_worker); !usual.ok()) return usual;
+    if (Status usual = usual_type(*node, request.spot, from, question.usual_worker); !usual.ok())
+      return usual;
     take_default_budget(question);
   }
-  question.input.prefer_sustained = flags.types.empty();
+  question.input.prefer_sustained = request.types.empty();
   note_burstable(question);
-  take_place(flags, machinery, surveys, *node, question);
+  take_place(request, machinery, surveys, *node, question);
   return question;
 }
 
-Result<RecommendQuestion> recommend_question(const RecommendFlags& flags, const Project& project,
+Result<RecommendQuestion> recommend_question(const RecommendRequest& request, const Project& project,
                                              const Machinery& machinery, const Surveys& surveys) {
   std::set<std::string> idle_gpus;
   const Offering from{project.compiled.program, machinery, surveys, idle_gpus};
   RecommendQuestion question;
-  if (Status taken = take_bounds(flags, question); !taken.ok()) return taken;
+  if (Status taken = take_bounds(request, question); !taken.ok()) return taken;
   const ir::Program& program = project.compiled.program;
-  auto training = find_training(program, flags.training);
+  auto training = find_training(program, request.training);
   if (!training.ok()) return std::move(training).status();
   foresight::TrainingFacts& facts = question.input.facts;
   facts = training_facts(machinery.host().environment(), **training);
-  if (flags.batch) facts.batch = *flags.batch;
-  if (flags.images) facts.images = *flags.images;
-  for (const auto& [name, given] : {std::pair("--batch", flags.batch), {"--images", flags.images}}) {
+  if (request.batch) facts.batch = *request.batch;
+  if (request.images) facts.images = *request.images;
+  for (const auto& [name, given] : {std::pair("--batch", request.batch), {"--images", request.images}}) {
     if (given && !(*given >= 1 && *given <= kMostImages && *given == std::floor(*given)))
       return invalid(fmt::format("{}: an integer from 1 to {:.0e}", name, kMostImages));
   }
@@ -359,36 +363,36 @@ Result<RecommendQuestion> recommend_question(const RecommendFlags& flags, const 
     return invalid("the number of images of " +
                    dataset_facts(machinery.host().environment(), **training).name + " is unknown")
         .with_hint("pass --images N");
-  if (flags.latency_ms) {
-    if (!(*flags.latency_ms >= 0) || !std::isfinite(*flags.latency_ms))
+  if (request.latency_ms) {
+    if (!(*request.latency_ms >= 0) || !std::isfinite(*request.latency_ms))
       return invalid("--latency: milliseconds, at least 0");
-    question.input.round_trip_seconds = *flags.latency_ms / 1000;
+    question.input.round_trip_seconds = *request.latency_ms / 1000;
   }
   const ir::Node* worker = find_node(program, worker_nodes(**training));
   const ir::Node* server = find_node(program, server_nodes(**training));
   if (worker == nullptr) return internal_error("the training has no worker");
-  auto workers = offers_of(*worker, flags.types, flags.spot, from);
+  auto workers = offers_of(*worker, request.types, request.spot, from);
   if (!workers.ok()) return std::move(workers).status();
   question.input.workers = std::move(*workers);
   const bool local = question.input.workers.front().machine.shared;
   if (server != nullptr && !local) {
-    auto servers = offers_of(*server, flags.server == "auto" ? "" : flags.server, false, from);
+    auto servers = offers_of(*server, request.server == "auto" ? "" : request.server, false, from);
     if (!servers.ok()) return std::move(servers).status();
-    question.input.servers = flags.server == "auto" ? usual_servers(*servers) : *servers;
+    question.input.servers = request.server == "auto" ? usual_servers(*servers) : *servers;
     question.eligible_servers = std::move(*servers);
     if (Status usual = usual_type(*server, false, from, question.usual_server); !usual.ok()) return usual;
   }
   if (question.eligible_servers.empty()) question.eligible_servers = question.input.workers;
   if (!local)
-    if (Status usual = usual_type(*worker, flags.spot, from, question.usual_worker); !usual.ok())
+    if (Status usual = usual_type(*worker, request.spot, from, question.usual_worker); !usual.ok())
       return usual;
-  if (!local && flags.algorithm == "model") take_default_budget(question);
-  question.input.prefer_sustained = flags.types.empty();
+  if (!local && request.algorithm == "model") take_default_budget(question);
+  question.input.prefer_sustained = request.types.empty();
   note_burstable(question);
   note_gpus(idle_gpus, question);
   note_bandwidth(question);
-  take_place(flags, machinery, surveys, *worker, question);
-  if (!flags.latency_ms && !local)
+  take_place(request, machinery, surveys, *worker, question);
+  if (!request.latency_ms && !local)
     question.notes.push_back(fmt::format("the round-trip time is assumed to be {:g} ms; --latency sets it",
                                          foresight::kGuessedRoundTrip * 1000));
   auto known = load_calibration(machinery.host().calibration_file(), {facts.work.digest, 10000});
@@ -398,4 +402,4 @@ Result<RecommendQuestion> recommend_question(const RecommendFlags& flags, const 
   return question;
 }
 
-}  // namespace radl::cli
+}  // namespace radl::driver

@@ -1,4 +1,4 @@
-// Converts the flags of `radlc recommend` to the input of runtime/foresight.
+// Converts a request for a recommendation to the input of runtime/foresight.
 #pragma once
 
 #include <map>
@@ -6,26 +6,21 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cli/project.h"
-#include "runtime/cli/result_file.h"
-#include "runtime/cli/run_options.h"
+#include "runtime/driver/machinery.h"
+#include "runtime/driver/project.h"
 #include "runtime/foresight/fc2.h"
 #include "runtime/foresight/recommend.h"
 
-namespace radl::cli {
+namespace radl::driver {
 
-struct RecommendFlags {
-  ProjectOptions project;
-  RunOptions run;
+// The options of `radlc recommend` that concern the cluster, as the user wrote them.
+struct RecommendRequest {
   std::string training, budget, max_cost, deadline, objective = "time", algorithm = "model", workers, types,
-                                                    server = "auto";
-  std::string explain, study, exchanges, program;
-  ResultFile write;
+                                                    server = "auto", exchanges;
   std::optional<int> max_workers;
   std::optional<double> batch, latency_ms, images, interruptions;
   double confidence = 0.8;
-  double share = 0.95;  // p of Scala-Opt
-  bool spot = false, json = false, compare = false, as_published = false, all = false, refresh = false;
+  bool spot = false, refresh = false;
 };
 
 // "90", "90s", "45m", "3h", "2d" -> seconds. Invalid: anything else, or not above 0.
@@ -63,19 +58,19 @@ struct RecommendQuestion {
 };
 
 // --budget, --max-cost, --deadline, --objective, --workers, --exchange and --confidence.
-Status take_bounds(const RecommendFlags& flags, RecommendQuestion& question);
+Status take_bounds(const RecommendRequest& request, RecommendQuestion& question);
 
-// Account surveys of the clouds (RecommendFlags::refresh), by CloudId::text().
+// Account surveys of the clouds (RecommendRequest::refresh), by CloudId::text().
 using Surveys = std::map<std::string, Survey>;
 
 // Catalogue offers that fit the training's nodes. Local nodes have only this computer.
-Result<RecommendQuestion> recommend_question(const RecommendFlags& flags, const Project& project,
+Result<RecommendQuestion> recommend_question(const RecommendRequest& request, const Project& project,
                                              const Machinery& machinery, const Surveys& surveys = {});
 
 // Same for the nodes of a user program; includes types with GPUs. Does not set `input.facts`; with
 // `default_sizes` the caller chooses the sizes.
-Result<RecommendQuestion> question_of_program(const RecommendFlags& flags, const Project& project,
+Result<RecommendQuestion> question_of_program(const RecommendRequest& request, const Project& project,
                                               const Machinery& machinery, const Surveys& surveys,
                                               const ir::Step& program);
 
-}  // namespace radl::cli
+}  // namespace radl::driver

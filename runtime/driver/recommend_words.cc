@@ -7,9 +7,9 @@
 #include <map>
 
 #include "common/text.h"
-#include "runtime/cli/recommend_question.h"
+#include "runtime/driver/recommend_question.h"
 
-namespace radl::cli {
+namespace radl::driver {
 namespace {
 
 constexpr int kMostSize = 4096, kUsualSizes = 16;
@@ -138,4 +138,4 @@ Result<std::vector<int>> parse_sizes(const std::string& text, std::optional<int>
   return sizes;
 }
 
-}  // namespace radl::cli
+}  // namespace radl::driver
