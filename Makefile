@@ -14,7 +14,7 @@ UNTRUSTED_TESTS = parser_test ir_test cluster_message_test cluster_secure_test c
 empty :=
 space := $(empty) $(empty)
 
-.PHONY: help deps deps-check programs build demo check check-trials check-faults check-openstack check-gce check-azure check-im check-stores check-clouds check-sanitize check-sanitize-short check-conformance check-conformance-short check-format check-plain quick install wheel tarball deb image check-install check-image site screenshots fuzz clean
+.PHONY: help deps deps-check programs build demo check check-trials check-faults check-openstack check-gce check-azure check-im check-stores check-clouds check-sanitize check-sanitize-short check-tsan check-conformance check-conformance-short check-format check-plain quick install wheel tarball deb image check-install check-image site screenshots fuzz clean
 
 help:
 	@echo "make demo               install packages, build, train CIFAR-10 on this machine from a .radl file"
@@ -31,6 +31,7 @@ help:
 	@echo "make check-stores       object stores beside S3: fake-gcs-server, Azurite, Swift's own servers (skips what cannot be had)"
 	@echo "make check-openstack    OpenStack's own services from Debian's packages (skips what cannot be had)"
 	@echo "make check-sanitize     the tests under ASan and UBSan; check-sanitize-short: those of what reads other people's bytes"
+	@echo "make check-tsan         the runtime's tests with threads under ThreadSanitizer; TSAN_TESTS= some of them"
 	@echo "make check-format       formatting, as .clang-format says"
 	@echo "make check-plain        each source of the libraries and programs compiles by itself, without unity files; TESTS=ON the tests' too, FOLDERS= some"
 	@echo "make fuzz               run the fuzzers (clang); FUZZ_SECONDS=60 each, FUZZ_TOTAL= in all"
@@ -140,6 +141,13 @@ check-sanitize: deps-check
 # half of the runtime, minutes of compiling, and behind readers that others run.
 check-sanitize-short:
 	@$(MAKE) --no-print-directory check-sanitize SANITIZE_TESTS="$(filter-out fuzz_secrets fuzz_plan_file,$(UNTRUSTED_TESTS))"
+
+# What runs for several users in one process; of each user's applies, 25 at once.
+TSAN_TESTS ?= runtime_driver_test runtime_run_test runtime_exec_test runtime_state_test serve_im_test serve_access_test
+check-tsan: deps-check
+	@cmake -G Ninja -S . -B $(BUILD)-tsan -DRADL_TESTS=ON -DRADL_SANITIZE=thread -DRADL_SANITIZE_KERNELS=OFF $(CMAKE_FLAGS) >/dev/null
+	cmake --build $(BUILD)-tsan -j $(JOBS) --target $(TSAN_TESTS)
+	@tools/run-tests $(BUILD)-tsan -R '^($(subst $(space),|,$(strip $(TSAN_TESTS))))$$' $(CTEST_FLAGS)
 
 check-format: deps-check
 	@git ls-files '*.cc' '*.h' | xargs clang-format --dry-run --Werror && echo "formatting: as .clang-format says"
