@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <set>
 
 #include "common/human.h"
 #include "runtime/cli/shown.h"
@@ -13,8 +12,8 @@
 #include "runtime/cli/terminal.h"
 #include "runtime/cli/workflow.h"
 #include "runtime/driver/foresight_facts.h"
+#include "runtime/driver/probe.h"
 #include "runtime/driver/program_facts.h"
-#include "runtime/driver/program_probe.h"
 #include "runtime/plan/render.h"
 #include "runtime/state/index.h"
 #include "runtime/state/store.h"
@@ -23,24 +22,6 @@ namespace radl::cli {
 namespace {
 
 constexpr double kFewestSteps = 20;  // of a worker: fewer say more of starting than of training
-
-bool comes_after(const ir::Step& step, const std::set<std::string>& ids) {
-  return std::any_of(step.after.begin(), step.after.end(),
-                     [&](const ir::Edge& edge) { return ids.contains(edge.to); });
-}
-
-// Removes other jobs, and everything that comes after a job.
-Status leave_one_job(ir::Program& program, const std::string& job_id) {
-  std::set<std::string> dropped;
-  for (const ir::Step& step : program.steps) {
-    if (step.id == job_id && comes_after(step, dropped))
-      return invalid(job_id + " needs what another job gives: it cannot be probed alone");
-    if (step.id != job_id && (ir::is_job(step.kind) || comes_after(step, dropped))) dropped.insert(step.id);
-    if (step.id != job_id && comes_after(step, {job_id})) dropped.insert(step.id);
-  }
-  std::erase_if(program.steps, [&](const ir::Step& step) { return dropped.contains(step.id); });
-  return {};
-}
 
 // Everything that one probe holds.
 struct Probe {
@@ -213,57 +194,6 @@ Result<Plan> plan_probe(const Probe& probe, ActiveRun& run) {
   if (!made.ok()) return made;
   return probe.plan(run);
 }
-
-}  // namespace
-
-Status make_probe(ir::Program& program, const std::string& training_id, double epochs,
-                  std::optional<double> batch, const std::string& result, const Environment& environment) {
-  if (Status left = leave_one_job(program, training_id); !left.ok()) return left;
-  program.outputs.clear();
-  program.moves.clear();
-  for (ir::Step& step : program.steps) {
-    if (step.id != training_id) continue;
-    step.training["result"] = result;
-    step.training.erase("checkpoints");
-    Json& job = step.training["job"];
-    job["epochs"] = epochs;
-    if (batch) job["batch_size"] = static_cast<long long>(*batch);
-    // Only the training is measured, not the evaluation.
-    Json& dataset = job["dataset"];
-    const foresight::TrainingFacts facts = training_facts(environment, step);
-    const double size = facts.batch, test = facts.test_images;
-    if (test > size) dataset["test"] = static_cast<long long>(size);
-  }
-  return {};
-}
-
-Status make_program_probe(ir::Program& program, const std::string& id, double seconds,
-                          const std::string& results) {
-  if (Status left = leave_one_job(program, id); !left.ok()) return left;
-  program.outputs.clear();
-  program.moves.clear();
-  for (ir::Step& step : program.steps) {
-    if (step.id != id) continue;
-    make_short_run(step, seconds, results);
-  }
-  return {};
-}
-
-std::string probed_text(const foresight::ProgramRun& run) {
-  switch (run.kind) {
-    case foresight::ProgramRun::Kind::Ended:
-      return "it ran to its end in " + duration_text(run.seconds);
-    case foresight::ProgramRun::Kind::Extrapolated:
-      return fmt::format("by its progress ({}) it takes {} ({} to {})", run.progress,
-                         duration_text(run.seconds), duration_text(run.low), duration_text(run.high));
-    case foresight::ProgramRun::Kind::AtLeast:
-      break;
-  }
-  return fmt::format("it takes longer than {}, and printed no progress such as `Epoch 3/10`",
-                     duration_text(run.seconds));
-}
-
-namespace {
 
 // An earlier probe was killed. On this computer it costs nothing and is radlc's own: it goes first.
 int remove_left(const Probe& probe, const Snapshot& left) {

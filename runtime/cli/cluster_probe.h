@@ -7,7 +7,6 @@
 
 #include "runtime/cli/project.h"
 #include "runtime/cli/run_options.h"
-#include "runtime/foresight/calibration.h"
 
 namespace radl::cli {
 
@@ -20,20 +19,6 @@ struct ProbeRequest {
   RunOptions run;
   bool here = false;  // all nodes are on this computer: removes leftovers of killed probes first
 };
-
-// Makes the probe's program: named "NAME-probe", with one shortened training that writes its model to the
-// probe's folder and no checkpoints; without outputs and steps after jobs. Invalid: the training needs the
-// result of another job.
-Status make_probe(ir::Program& program, const std::string& training_id, double epochs,
-                  std::optional<double> batch, const std::string& result, const Environment& environment);
-
-// Same for a user program, with driver::make_short_run().
-Status make_program_probe(ir::Program& program, const std::string& id, double seconds,
-                          const std::string& results);
-
-// "it ran to its end in 12 s", "by its progress (epoch 3 of 10) it takes 2:00 min (..)", "it takes longer
-// than 30 s".
-std::string probed_text(const foresight::ProgramRun& run);
 
 // Shows the cluster and its cost, asks, creates it, trains, records the measurements, and destroys it.
 // Returns the exit status.

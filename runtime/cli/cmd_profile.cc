@@ -16,6 +16,7 @@
 #include "runtime/cli/shown.h"
 #include "runtime/cli/signals.h"
 #include "runtime/driver/foresight_facts.h"
+#include "runtime/driver/probe.h"
 #include "runtime/driver/profile_place.h"
 #include "runtime/driver/program_probe.h"
 #include "runtime/figures/calibration_store.h"
