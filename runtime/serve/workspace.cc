@@ -343,6 +343,7 @@ bool Workspace::stop_run(const std::string& id) {
   std::erase(queue_, id);
   end_locked(*run, State::Stopped, Status(Code::Cancelled, "the run was stopped before it started"));
   (void)save_locked();
+  start_locked();  // a scale may have waited for it
   return true;
 }
 
