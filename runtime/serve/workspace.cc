@@ -165,7 +165,10 @@ Result<std::shared_ptr<Workspace>> Workspace::open(Users& users, const std::stri
     if (run.over() || run.stop_asked) continue;
     run.recovered |= run.state == State::Running;
     run.state = State::Queued;
-    one->queue_.push_back(run.id);
+    // A scale that has had the lock is completed before the apply that it was beside: otherwise, the new
+    // nodes would not be in the apply's plan.
+    const bool first = run.recovered && run.command == "scale" && !run.logs.empty();
+    one->queue_.insert(first ? one->queue_.begin() : one->queue_.end(), run.id);
   }
   return one;
 }
