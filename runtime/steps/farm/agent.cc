@@ -12,6 +12,7 @@ namespace radl::farm {
 namespace {
 
 // Wraps each task: records its end even if no radlc listens. Survives signals to its group, except KILL.
+// Starting a program costs more than all that the shell does itself.
 constexpr const char* kRun = R"sh(id=$1
 trap : TERM INT HUP QUIT USR1 USR2
 BEGIN
@@ -42,7 +43,7 @@ forward() {
 }
 if [ METRICS = stdout ]; then
   mkfifo farm/$id/pipe || exit 1
-  /bin/sh farm/$id/script > farm/$id/pipe 2>&1 < /dev/null & c=$!
+  ( . farm/$id/script ) > farm/$id/pipe 2>&1 < /dev/null & c=$!
   (
     trap '' TERM INT HUP QUIT USR1 USR2
     while IFS= read -r l || [ -n "$l" ]; do
@@ -51,14 +52,14 @@ if [ METRICS = stdout ]; then
     done < farm/$id/pipe > farm/logs/$id.log
   ) & k=$!
 elif [ METRICS = files ]; then
-  /bin/sh farm/$id/script > farm/logs/$id.log 2>&1 < /dev/null & c=$!
+  ( . farm/$id/script ) > farm/logs/$id.log 2>&1 < /dev/null & c=$!
   (
     trap '' TERM INT HUP QUIT USR1 USR2
     until [ -e farm/$id/over ]; do forward; sleep 1; done
     forward
   ) & k=$!
 else
-  /bin/sh farm/$id/script > farm/logs/$id.log 2>&1 < /dev/null & c=$!
+  ( . farm/$id/script ) > farm/logs/$id.log 2>&1 < /dev/null & c=$!
   k=
 fi
 wait $c; r=$?
@@ -76,7 +77,6 @@ out=
 for f in farm/$id/results/* farm/$id/results/.[!.]*; do
   if [ -e "$f" ]; then out=results; break; fi
 done
-echo "$r $out" > farm/$id/exit.new && mv farm/$id/exit.new farm/$id/exit
 FINISH
 )sh";
 
@@ -84,18 +84,32 @@ constexpr const char* kBegin = R"sh(IFS= read -r line < /proc/$$/stat
 set -- ${line##*) }
 read -r boot < /proc/sys/kernel/random/boot_id
 echo "$$ ${20} $boot" > $id.pid || exit 1)sh";
-constexpr const char* kFinish = R"sh(echo "end $id $r $out" >> farm/events
-rm -f $id.pid)sh";
+// An exit file without a line is none: its disk was full, or it is being written.
+constexpr const char* kFinish = R"sh(echo "$r $out" > farm/$id/exit
+echo "end $id $r $out" >> farm/events
+: > $id.pid)sh";
 
 // A signal may have come from the cluster's scheduler, which knows why: its agent tells such an end.
 constexpr const char* kToldBegin =
     R"sh(echo "runs $id ${SLURMD_NODENAME:-$(uname -n)} $(date +%s)" >> EVENTS)sh";
-constexpr const char* kToldFinish = R"sh([ "$r" -ge 128 ] || echo "end $id $r $out" >> EVENTS
+constexpr const char* kToldFinish =
+    R"sh(echo "$r $out" > farm/$id/exit.new && mv farm/$id/exit.new farm/$id/exit
+[ "$r" -ge 128 ] || echo "end $id $r $out" >> EVENTS
 rm -f $id.elsewhere
 exit $r)sh";
 
 // An end that cannot be written down (a full disk) is printed.
 constexpr const char* kAgent = R"sh(say() { echo "$*" >> farm/events || echo "$*"; }
+# Removes the .pid files of ended attempts.
+sweep() {
+  set --
+  for p in *.pid; do
+    if [ ! -s "$p" ] && [ -s "farm/${p%.pid}/exit" ]; then set -- "$@" "$p"; fi
+  done
+  [ $# = 0 ] || rm -f "$@"
+  started=0
+}
+sweep
 mkdir -p farm/logs checkpoints && : >> farm/events || exit 1
 echo ready
 tail -n +1 -f farm/events & t=$!
@@ -107,6 +121,8 @@ while IFS= read -r line; do
   case $what in
   start)
     if [ ! -e farm/$id ]; then
+      started=$((started + 1))
+      [ $started -lt 64 ] || sweep
       if mkdir -p farm/$id/results checkpoints/${id%.*} && printf '%b' "${rest#* }" > farm/$id/script; then
         (RADL_TASK="$PWD/$id:" setsid /bin/sh farm/run $id < /dev/null > /dev/null 2>&1 &)
       else
@@ -115,15 +131,15 @@ while IFS= read -r line; do
     fi ;;
   stop)
     signal $id "${rest#* }" 2> /dev/null
-    if [ "${rest#* }" = KILL ] && [ -e farm/$id ] && [ ! -e farm/$id/exit ]; then
+    if [ "${rest#* }" = KILL ] && [ -e farm/$id ] && [ ! -s farm/$id/exit ]; then
       say "end $id 137 "
       rm -f $id.pid
     fi ;;
   check)
     if [ -e cancelled ]; then echo cancelled; fi
-    if [ ! -e farm/$id/exit ] && ! leader $id > /dev/null 2>&1 && [ ! -e farm/$id/exit ]; then
+    if [ ! -s farm/$id/exit ] && ! leader $id > /dev/null 2>&1 && [ ! -s farm/$id/exit ]; then
       say "gone $id"
-    elif [ -e farm/$id/exit ]; then
+    elif [ -s farm/$id/exit ]; then
       read -r r o < farm/$id/exit && say "end $id $r $o"
     fi ;;
   keep)
@@ -131,7 +147,7 @@ while IFS= read -r line; do
       id=${p%.pid}
       case " $rest " in
       *" $id "*) ;;
-      *) [ ! -e "$p" ] || [ -e farm/$id/exit ] || signal $id KILL 2> /dev/null ;;
+      *) [ ! -s "$p" ] || [ -s farm/$id/exit ] || signal $id KILL 2> /dev/null ;;
       esac
     done ;;
   beat) read -r up idle < /proc/uptime && echo "${up%%.*}" > farm/heard ;;

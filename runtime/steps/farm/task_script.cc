@@ -60,7 +60,9 @@ std::string task_script(const Json& program, const program::MemberSetting& setti
   variables["RADL_CHECKPOINTS"] += "/" + name;
   variables["RADL_THREADS"] = std::to_string(std::max<int64_t>(1, task.task.needs.cpu / 1000));
   if (!engine.empty()) variables["RADL_TRAIN"] = engine;
-  return program::member_script(mine, variables, setting);
+  // The shell reads all of it before it runs any of it, so the file can be emptied first: it may have
+  // secrets.
+  return "{\n: > farm/$id/script\n" + program::member_script(mine, variables, setting) + "}\n";
 }
 
 }  // namespace radl::farm

@@ -169,7 +169,7 @@ std::string Member::clear_script(const std::string& remove, const std::string& t
 fi
 cd {0}
 for p in *.pid; do
-  if [ -f "$p" ]; then signal "${{p%.pid}}" KILL 2>/dev/null || :; fi
+  if [ -s "$p" ]; then signal "${{p%.pid}}" KILL 2>/dev/null || :; fi
 done
 signal '' KILL 2>/dev/null || :
 for p in *.elsewhere; do

@@ -136,7 +136,9 @@ std::string surroundings(const Json& program, const std::map<std::string, std::s
   }
   if (program.value("/source/kind"_json_pointer, "") == "wheel")
     script += "export PYTHONPATH=\"$RADL_SOURCE${PYTHONPATH:+:$PYTHONPATH}\"\n";
-  script += "mkdir -p \"$RADL_CHECKPOINTS\" \"$RADL_RESULTS\" || exit 126\ncd \"$RADL_SOURCE\" || exit 126\n";
+  script +=
+      "if [ ! -d \"$RADL_CHECKPOINTS\" ] || [ ! -d \"$RADL_RESULTS\" ]; then\n"
+      "  mkdir -p \"$RADL_CHECKPOINTS\" \"$RADL_RESULTS\" || exit 126\nfi\ncd \"$RADL_SOURCE\" || exit 126\n";
   return script;
 }
 
@@ -168,7 +170,7 @@ std::string container_words(const Json& program, const std::map<std::string, std
 
 std::string member_script(const Json& program, const std::map<std::string, std::string>& variables,
                           const MemberSetting& member) {
-  std::string script = "rm -f \"$0\"\n" + surroundings(program, variables, member);
+  std::string script = surroundings(program, variables, member);
   if (program.value("ssh", false) && member.index == 0)
     script += fmt::format("export PATH={}:\"$PATH\"\n", shell_quote(member.folder + "/ssh/bin"));
   const Json environment = program.value("environment", Json::object());

@@ -33,8 +33,8 @@ int workers_on(const Json& program, const NodeFacts& facts);
 std::map<std::string, std::string> member_variables(const Json& program, const std::vector<Place>& places,
                                                     const MemberSetting& member, int attempt);
 
-// The file executed by the member's shell: deletes itself, since its environment may contain secrets, and
-// then runs the program.
+// What the member's shell executes: it becomes the program. Its environment may contain secrets, so whoever
+// writes it to a file deletes that at its start.
 std::string member_script(const Json& program, const std::map<std::string, std::string>& variables,
                           const MemberSetting& member);
 

@@ -132,7 +132,9 @@ Status Starting::again(size_t node) {
 
 std::string Starting::script(size_t node) const {
   const MemberSetting setting = setting_of(node);
-  return member_script(program_, member_variables(program_, places_, setting, attempt_), setting);
+  // Its variables may be secrets.
+  return "rm -f \"$0\"\n" +
+         member_script(program_, member_variables(program_, places_, setting, attempt_), setting);
 }
 
 Status Starting::start(size_t node) {
