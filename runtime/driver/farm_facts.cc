@@ -13,6 +13,7 @@
 #include "runtime/farm/journal.h"
 #include "runtime/farm/rehearsal.h"
 #include "runtime/farm/settings.h"
+#include "runtime/farm/snapshot.h"
 #include "runtime/plan/farm_notes.h"
 #include "runtime/plan/phase_bands.h"
 #include "runtime/steps/farm/farm_run.h"
@@ -49,6 +50,25 @@ Json banded_json(const foresight::Banded& figure) {
 // taken yet must not replace the approval that it limits.
 constexpr const char *kApprovalRequest = "00000-approval", *kLimitRequest = "00000-limit";
 
+// The farm as its journal has it, if there is one. A search needs all events, anything else can use the
+// snapshot.
+Result<farm::Farm> replayed(const std::string& folder, const farm::Policy& policy,
+                            std::optional<farm::Search>& search) {
+  farm::Farm made(policy);
+  if (!search) {
+    auto loaded = farm::load_farm(folder, policy);
+    if (loaded.status().code() == Code::NotFound) return made;
+    return loaded;
+  }
+  Status read = farm::read_journal(folder + farm::kJournalFile, [&](const farm::Event& event) {
+    Status applied = made.apply(event);
+    if (applied.ok()) search->observe(event);
+    return applied;
+  });
+  if (!read.ok() && read.code() != Code::NotFound) return read;
+  return made;
+}
+
 Status tell_farm(const ir::Step& step, const std::string& work_directory, const farm::Event& event,
                  const char* name) {
   const std::string inbox = folder_of(step, work_directory) + farm::kInboxFolder;
@@ -60,18 +80,12 @@ Status tell_farm(const ir::Step& step, const std::string& work_directory, const 
 
 Result<FarmToBe> farm_to_be(const ir::Step& step, const farm::FarmSettings& settings,
                             const std::string& work_directory, const std::set<std::string>& existing) {
-  farm::Farm made(settings.policy);
   std::optional<farm::Search> search;
   if (settings.search) search.emplace(*settings.search);
-  bool closed = false;
-  Status read =
-      farm::read_journal(folder_of(step, work_directory) + farm::kJournalFile, [&](const farm::Event& event) {
-        closed = json::text_of(event, "event") == "closed";
-        Status applied = made.apply(event);
-        if (applied.ok() && search) search->observe(event);
-        return applied;
-      });
-  if (!read.ok() && read.code() != Code::NotFound) return read;
+  auto read = replayed(folder_of(step, work_directory), settings.policy, search);
+  if (!read.ok()) return std::move(read).status();
+  farm::Farm made = std::move(*read);
+  const bool closed = made.table().closed();
   // A run begins so: what was lost in a row before does not count.
   if (const Json known = made.table().settings(); known.is_object())
     (void)made.apply(farm::farm_event(known, 0));

@@ -83,7 +83,7 @@ Result<farm::Task> task_of(const FarmAddition& added, const farm::Table& table) 
   if (table.settings().contains("trials") && task.name.starts_with(farm::kTrialPrefix))
     return invalid(fmt::format("a task cannot be called '{}': the search's trials are called {}0, {}1, ..",
                                task.name, farm::kTrialPrefix, farm::kTrialPrefix));
-  task.spec["added"] = true;  // it stays though the file does not have it
+  task.spec.set("added", true);  // it stays though the file does not have it
   return task;
 }
 

@@ -11,6 +11,7 @@
 #include "runtime/farm/journal.h"
 #include "runtime/farm/plot.h"
 #include "runtime/farm/rehearsal.h"
+#include "runtime/farm/snapshot.h"
 #include "runtime/farm/timeline.h"
 #include "runtime/foresight/run_model.h"
 #include "runtime/steps/farm/farm_run.h"
@@ -35,13 +36,14 @@ std::optional<double> seconds_left(const KnownFarm& known, double now) {
   trials.population = static_cast<size_t>(json::number_of(table.settings(), "population"));
   farm::Resources needs;
   for (const TaskRecord& task : table.tasks()) {
+    if (trials.count == 0) break;  // no search, or it is over: nobody reads what the tasks run
     if (!task.task.spec.contains("parameters")) continue;
     needs = task.task.needs;
     ++trials.first;
-    trials.count -= trials.count > 0 ? 1 : 0;
+    --trials.count;
   }
   if (table.is_over() && trials.count == 0) return std::nullopt;
-  const farm::Rehearsal rest = farm::rehearse_rest(known.farm, now, trials, needs);
+  const farm::Rehearsal rest = farm::forecast_rest(known.farm, now, trials, needs);
   return rest.known && rest.never == 0 ? std::optional(rest.seconds) : std::nullopt;
 }
 
@@ -107,12 +109,13 @@ std::string KnownFarm::name() const {
 }
 
 Result<KnownFarm> read_farm(const std::string& folder) {
-  KnownFarm known{std::filesystem::path(folder).filename(), folder, farm::Farm()};
+  Result<farm::Farm> farm = farm::Farm();
   Status read = guarded([&] {
-    return farm::read_journal(folder + farm::kJournalFile,
-                              [&](const Event& event) { return known.farm.apply(event); });
+    farm = farm::load_farm(folder);
+    return farm.status();
   });
-  return read.ok() ? Result<KnownFarm>(std::move(known)) : std::move(read);
+  if (!read.ok()) return read;
+  return KnownFarm{std::filesystem::path(folder).filename(), folder, std::move(*farm)};
 }
 
 FarmList farms_of(const std::string& work_directory) {
@@ -190,6 +193,7 @@ const TaskRecord* best_task(const farm::Table& table) {
   const std::string metric = json::text_of(table.settings(), "metric");
   const bool maximize = json::text_of(table.settings(), "goal") == "max";
   const TaskRecord* best = nullptr;
+  if (metric.empty()) return best;
   for (const TaskRecord& task : table.tasks()) {
     if (task.state != State::Finished && task.state != State::Stopped) continue;
     const Json& value = json::member(task.metrics, metric);
@@ -212,7 +216,7 @@ Json farm_tasks(const KnownFarm& known) {
                 {"node", task.node},
                 {"needs", farm::to_json(task.task.needs)},
                 {"parameters", json::member(task.task.spec, "parameters")},
-                {"metrics", task.metrics},
+                {"metrics", task.metrics.is_null() ? Json::object() : task.metrics},
                 {"value", value.is_number() ? value : Json()},
                 {"started", task.started},
                 {"seconds", task.ended > task.started ? Json(task.ended - task.started) : Json()},

@@ -18,6 +18,10 @@ using Event = Json;
 struct FinishedRun {
   double predicted_seconds = 0, seconds = 0;
   double predicted_node_seconds = 0, node_seconds = 0;
+  template <class Archive>
+  void archive(Archive& each) {
+    each(predicted_seconds, seconds, predicted_node_seconds, node_seconds);
+  }
 };
 
 class Approval {
@@ -36,6 +40,11 @@ class Approval {
   std::optional<double> node_seconds_left(double now) const;
   // Oldest first. Excludes runs that were paused, killed or interrupted.
   const std::vector<FinishedRun>& finished() const { return finished_; }
+  // Saves or loads everything (snapshot.cc).
+  template <class Archive>
+  void archive(Archive& each) {
+    each(terms_, paused_, used_, since_, nodes_, finished_);
+  }
 
  private:
   void count(double at, size_t nodes);

@@ -58,15 +58,22 @@ void Farm::set_hosts_open(const std::string& node) {
 
 void Farm::set_waiting(size_t place, bool waits, double at) {
   const Resources& needs = table_.tasks()[place].task.needs;
-  if (waits && waiting_.insert(place).second) {
-    since_[place] = at;
-    alike_[needs].insert(place);
-  } else if (!waits && waiting_.erase(place) > 0) {
-    since_.erase(place);
-    auto found = alike_.find(needs);
-    found->second.erase(place);
-    if (found->second.empty()) alike_.erase(found);
+  since_.resize(std::max(since_.size(), place + 1));
+  if (waits) {
+    if (alike_[needs].insert(place).second) since_[place] = at;
+    return;
   }
+  const auto found = alike_.find(needs);
+  if (found == alike_.end() || found->second.erase(place) == 0) return;
+  since_[place] = 0;
+  if (found->second.empty()) alike_.erase(found);
+}
+
+std::optional<size_t> Farm::oldest_waiting() const {
+  std::optional<size_t> oldest;
+  for (const auto& [needs, places] : alike_)
+    oldest = std::min(oldest.value_or(*places.begin()), *places.begin());
+  return oldest;
 }
 
 Status Farm::apply(const Event& event) {
@@ -99,6 +106,10 @@ Status Farm::apply(const Event& event) {
   const TaskRecord* task = name.empty() ? nullptr : table_.find(name);
   if (task == nullptr) return {};
   const size_t place = static_cast<size_t>(task - table_.tasks().data());
+  if (task->state == State::Running)
+    on_[task->node].insert(place);
+  else if (const auto left = on_.find(task->node); left != on_.end())
+    left->second.erase(place);
   if (kind == "start") {
     take_room(*task);
   } else if (kind == "change" && task->state == State::Running && !task->uncommitted) {
@@ -113,17 +124,16 @@ Status Farm::apply(const Event& event) {
 
 std::vector<std::string> Farm::running_on(const std::string& node) const {
   std::vector<std::string> names;
-  for (const TaskRecord& task : table_.tasks()) {
-    if (task.state == State::Running && task.node == node) names.push_back(task.task.name);
-  }
+  const auto found = on_.find(node);
+  if (found == on_.end()) return names;
+  for (const size_t place : found->second) names.push_back(table_.tasks()[place].task.name);
   return names;
 }
 
 std::string Farm::reserved_host(double now) const {
-  if (waiting_.empty()) return "";
-  const size_t oldest = *waiting_.begin();
-  const Resources& needs = table_.tasks()[oldest].task.needs;
-  if (now - since_.at(oldest) < policy_.reserve_after) return "";
+  const auto oldest = oldest_waiting();
+  if (!oldest || now - since_.at(*oldest) < policy_.reserve_after) return "";
+  const Resources& needs = table_.tasks()[*oldest].task.needs;
   const Host* soonest = nullptr;
   for (const Host& each : hosts_) {
     if (!each.open || !each.is_large_enough(needs)) continue;
@@ -152,7 +162,13 @@ std::vector<int> Farm::free_devices(const Host& host, int64_t count, const std::
   return free;
 }
 
-std::vector<Event> Farm::next(double now) {
+std::vector<Resources> Farm::waiting_kinds() const {
+  std::vector<Resources> kinds;
+  for (const auto& [needs, places] : alike_) kinds.push_back(needs);
+  return kinds;
+}
+
+std::vector<Event> Farm::next(double now, const Others* others) {
   std::vector<Event> events;
   if (const std::string hole = table_.black_hole(); !hole.empty()) {
     events.push_back(quarantine_event(
@@ -161,7 +177,10 @@ std::vector<Event> Farm::next(double now) {
   }
   std::vector<Host> hosts = hosts_;
   const std::string reserved = reserved_host(now);
-  for (Host& each : hosts) each.kept_free = each.name == reserved;
+  for (Host& each : hosts) {
+    each.kept_free = each.name == reserved;
+    if (others != nullptr) each.remaining -= others->taken(each.name);
+  }
   // Tasks in the order of the file. Once one has no room, neither have those that need the same; but one that
   // waits for a node on which it has not failed holds up no other.
   std::map<size_t, const std::set<size_t>*>
@@ -174,6 +193,7 @@ std::vector<Event> Farm::next(double now) {
     const Resources& needs = task.task.needs;
     const double seconds = predicted(task.task);
     auto chosen = choose_host(policy_.rule, needs, seconds, now, hosts, task.failed_on);
+    if (chosen && others != nullptr && !others->may_start(needs, hosts[*chosen].name)) continue;
     if (!chosen && task.failed_on.empty()) continue;
     if (chosen) {
       Host& on = hosts[*chosen];

@@ -4,6 +4,7 @@
 // before it acts on it.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -28,8 +29,16 @@ class Farm {
   Status apply(const Event& event);
   // Returns the next events: a quarantine, or tasks to start. Does not apply them. After they are applied,
   // more may follow.
-  std::vector<Event> next(double now);
+  std::vector<Event> next(double now) { return next(now, nullptr); }
+  // The same on nodes that other farms use as well. `taken`: what they use of a node now. `may_start`:
+  // whether this farm may start a task with such needs there; called once for each start.
+  struct Others {
+    std::function<Resources(const std::string& node)> taken;
+    std::function<bool(const Resources& needs, const std::string& node)> may_start;
+  };
+  std::vector<Event> next(double now, const Others* others);
 
+  const Policy& policy() const { return policy_; }
   const Table& table() const { return table_; }
   const std::vector<Host>& hosts() const { return hosts_; }
   // True if the end or the output of this attempt is awaited. A repeated end counts too, because the output
@@ -42,9 +51,14 @@ class Farm {
   // Expected length of a task: the given length, corrected by finished tasks; else the mean of finished
   // tasks; else 0.
   double predicted(const Task& task) const;
+  // The needs of waiting tasks, each kind once.
+  std::vector<Resources> waiting_kinds() const;
   // Explains why a task waits, and what would change that.
   std::string why_waiting(const TaskRecord& task) const;
   std::string why_waiting(const Resources& needs) const;
+  // Saves or loads everything but the policy (snapshot.cc).
+  template <class Archive>
+  void archive(Archive& each);
 
  private:
   Host* host(const std::string& name);
@@ -52,6 +66,8 @@ class Farm {
   void free_room(const TaskRecord& task);
   void learn(const TaskRecord& task);
   void set_waiting(size_t place, bool waits, double at);
+  // The oldest waiting task; nullopt if none waits.
+  std::optional<size_t> oldest_waiting() const;
   void set_hosts_open(const std::string& node);
   double end_of(const TaskRecord& task) const;
   // Returns the lowest-numbered GPUs of a node that no running or starting task has.
@@ -62,10 +78,11 @@ class Farm {
   Policy policy_;
   Table table_;
   std::vector<Host> hosts_;
-  std::set<size_t> waiting_;                              // places in table_.tasks(), oldest first
-  std::map<Resources, std::set<size_t>> alike_;           // the same, by needs
-  std::map<size_t, double> since_;                        // time at which each was added or returned
+  // Places in table_.tasks() of waiting tasks, oldest first, by needs.
+  std::map<Resources, std::set<size_t>> alike_;
+  std::vector<double> since_;  // by place, of waiting tasks: time at which each was added or returned
   std::map<std::string, std::set<std::string>> running_;  // node -> tasks that use its resources
+  std::map<std::string, std::set<size_t>> on_;            // node -> places of running_on()
   double finished_ = 0, seconds_ = 0;                     // number of finished tasks, sum of their lengths
   double predicted_ = 0, actual_ = 0;                     // of tasks whose length was given
 };

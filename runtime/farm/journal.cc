@@ -10,10 +10,8 @@
 #include "common/files.h"
 
 namespace radl::farm {
-namespace {
 
-// Gives each whole line of the text; returns how many bytes were whole.
-Result<size_t> replay_lines(const std::string& path, const std::string& text,
+Result<size_t> replay_lines(const std::string& path, std::string_view text,
                             const std::function<Status(const Event& event)>& replay) {
   size_t begin = 0, number = 0;
   for (size_t end = text.find('\n'); end != text.npos; begin = end + 1, end = text.find('\n', begin)) {
@@ -28,8 +26,6 @@ Result<size_t> replay_lines(const std::string& path, const std::string& text,
   }
   return begin;
 }
-
-}  // namespace
 
 Status read_journal(const std::string& path, const std::function<Status(const Event& event)>& replay) {
   auto text = read_file(path);

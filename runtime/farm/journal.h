@@ -11,6 +11,9 @@
 
 namespace radl::farm {
 
+// Beside the outputs, in the farm's folder.
+inline constexpr const char* kJournalFile = "/journal.jsonl";
+
 class Journal {
  public:
   // Opens or creates the file, and replays its events. Removes a last line cut off by a crash. Conflict:
@@ -21,14 +24,21 @@ class Journal {
   // Writes and syncs the added events. After an error, the file ends with the last successful flush, and all
   // further flushes fail with the same error.
   Status flush();
+  // Written and synced bytes.
+  size_t size() const { return size_; }
+  // No event waits for a flush.
+  bool is_synced() const { return pending_.empty(); }
 
  private:
   Fd file_;
   std::string path_, pending_;
-  size_t size_ = 0;  // written and synced bytes
+  size_t size_ = 0;
   Status failed_;
 };
 
+// Replays each complete line of `text`; returns how many bytes they are. `path`: for messages.
+Result<size_t> replay_lines(const std::string& path, std::string_view text,
+                            const std::function<Status(const Event& event)>& replay);
 // Reads a journal that another process may be writing; ignores an incomplete end.
 Status read_journal(const std::string& path, const std::function<Status(const Event& event)>& replay);
 

@@ -22,6 +22,10 @@ struct Resources {
   Resources& operator+=(const Resources& more);
   Resources& operator-=(const Resources& less);
   auto operator<=>(const Resources&) const = default;
+  template <class Archive>
+  void archive(Archive& each) {
+    each(cpu, memory, gpu, disk);
+  }
 };
 // Amount of a resource of unknown size: never a limit.
 inline constexpr int64_t kUnknownAmount = int64_t{1} << 60;
@@ -35,6 +39,10 @@ struct Host {
   // For a cluster with its own scheduler: the resources of its machines. A task must fit on one of them.
   std::vector<Resources> machines = {};
   bool is_large_enough(const Resources& needs) const;
+  template <class Archive>
+  void archive(Archive& each) {
+    each(name, registered, remaining, until, open, kept_free, machines);
+  }
 };
 
 enum class Rule {

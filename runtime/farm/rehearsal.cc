@@ -59,6 +59,51 @@ void take_nodes(const Farm& farm, const std::map<std::string, double>& last_end,
   for (const auto& [at, nodes] : removed) made.nodes.push_back({at, count -= nodes});
 }
 
+constexpr size_t kManyWaiting = 1000;
+constexpr double kParts = 200;  // of the duration
+
+// The longest part into which waiting tasks may be joined.
+double part_of(const Farm& farm) {
+  double length = 0, needed = 0, offered = 0, waiting = 0;
+  for (const TaskRecord& task : farm.table().tasks()) {
+    if (task.state != State::Waiting) continue;
+    length += farm.predicted(task.task);
+    needed += static_cast<double>(task.task.needs.cpu);
+    ++waiting;
+  }
+  for (const Host& host : farm.hosts()) offered += static_cast<double>(host.registered.cpu);
+  const double at_once = std::clamp(offered / std::max(needed / waiting, 1.0), 1.0, waiting);
+  return length / at_once / kParts;
+}
+
+// The farm without its finished tasks, and with waiting ones of the same needs joined.
+Farm in_parts(const Farm& farm) {
+  Farm made(farm.policy());
+  for (const Host& host : farm.hosts()) {
+    (void)made.apply(host.machines.empty() ? node_event(host.name, host.registered, 0)
+                                           : cluster_event(host.name, host.registered, host.machines, 0));
+    if (!host.open) (void)made.apply(gone_event(host.name, "", 0));
+  }
+  const double part = part_of(farm);
+  std::map<Resources, Task> open;
+  for (const TaskRecord& task : farm.table().tasks()) {
+    Task one{task.task.name, task.task.needs, farm.predicted(task.task)};
+    if (task.state == State::Running && !task.uncommitted) {
+      (void)made.apply(add_event(one, 0));
+      (void)made.apply(start_event(one.name, 1, task.node, task.started));
+    }
+    if (task.state != State::Waiting) continue;
+    Task& joined = open.try_emplace(one.needs, Task{one.name, one.needs}).first->second;
+    joined.seconds += one.seconds;
+    if (joined.seconds < part && one.seconds > 0) continue;
+    if (one.seconds <= 0) joined.seconds = 0;  // unknown
+    (void)made.apply(add_event(joined, 0));
+    open.erase(one.needs);
+  }
+  for (const auto& [needs, joined] : open) (void)made.apply(add_event(joined, 0));
+  return made;
+}
+
 void take_never(const Farm& farm, Rehearsal& made) {
   for (const TaskRecord& task : farm.table().tasks()) {
     if (task.state != State::Waiting) continue;
@@ -128,6 +173,14 @@ Rehearsal rehearse_rest(Farm farm, double begin, const TrialsLeft& trials, const
   take_never(farm, made);
   made.never += left.count;
   return made;
+}
+
+Rehearsal forecast_rest(const Farm& farm, double now, const TrialsLeft& trials, const Resources& trial_needs,
+                        const Comings& comings, const std::map<std::string, Resources>& nodes) {
+  const Table& table = farm.table();
+  const bool few = table.count(State::Waiting) <= kManyWaiting;
+  return rehearse_rest(with_nodes(few || trials.count > 0 ? farm : in_parts(farm), nodes), now, trials,
+                       trial_needs, comings);
 }
 
 Farm with_nodes(Farm farm, const std::map<std::string, Resources>& nodes) {

@@ -98,7 +98,7 @@ Result<Task> parse_task(const Json& json, const Json& defaults, size_t number) {
         fmt::format("'{}' is not a name of a task: use letters, digits, '-', '_' and '.'", task.name));
   const std::string where = fmt::format("task '{}'", task.name);
   for (const char* key : {"command", "arguments", "environment"})
-    if (json.contains(key)) task.spec[key] = json[key];
+    if (json.contains(key)) task.spec.set(key, json[key]);
   Status checked =
       check_keys(json, {"name", "command", "arguments", "environment", "needs", "seconds"}, where);
   if (checked.ok()) checked = check_spec(task.spec, where);
@@ -194,13 +194,14 @@ Result<FarmSettings> parse_farm(const std::string& text) {
   if (!json.is_object()) return invalid("`farm` is not a JSON object");
   Status checked = check_keys(json,
                               {"tasks", "search", "needs", "fitness", "tries", "engine", "merge", "metrics",
-                               "min_nodes", "idle", "worth", "scheduler", "slurm"},
+                               "min_nodes", "idle", "worth", "weight", "scheduler", "slurm"},
                               "`farm`");
   if (checked.ok()) checked = check_needs(json, "`farm`");
   if (checked.ok()) checked = check_number(json, "tries", "`farm`", true);
   if (checked.ok()) checked = check_number(json, "min_nodes", "`farm`", true);
   if (checked.ok()) checked = check_number(json, "idle", "`farm`", false);
   if (checked.ok()) checked = check_number(json, "worth", "`farm`", false);
+  if (checked.ok()) checked = check_number(json, "weight", "`farm`", false);
   if (checked.ok() && json.contains("tasks") && !json["tasks"].is_array())
     checked = invalid("`tasks` is not a list");
   if (checked.ok() && json.contains("search") && !json["search"].is_object())
@@ -217,6 +218,8 @@ Result<FarmSettings> parse_farm(const std::string& text) {
   made.elastic.least = static_cast<size_t>(json::number_of(json, "min_nodes"));
   made.elastic.idle_seconds = json::number_of(json, "idle", made.elastic.idle_seconds);
   made.elastic.worth = json::number_of(json, "worth", made.elastic.worth);
+  made.weight = json::number_of(json, "weight", made.weight);
+  if (made.weight < 0.01 || made.weight > 1000) return invalid("`weight` must be from 0.01 to 1000");
   made.engine = json::flag_of(json, "engine");
   if (Status parsed = parse_scheduler(json, made); !parsed.ok()) return parsed;
   made.merge = json::text_of(json, "merge");

@@ -36,6 +36,7 @@ struct FarmSettings {
   SlurmSettings slurm;
   std::string metrics;  // where tasks report them: "", "stdout", or a pattern of file names
   ElasticSettings elastic;
+  double weight = 1;  // against other farms of the same user on the same nodes (shares.h)
   std::string merge;  // name of a file of each output; they are joined in the order of the tasks
 
   size_t task_count() const { return tasks.size() + (search ? search->trials : 0); }  // with trials

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "common/json_values.h"
 
@@ -40,9 +41,35 @@ Resources resources_from(const Json& json) {
   return {number("cpu"), number("memory"), number("gpu"), number("disk")};
 }
 
+size_t TaskNames::slot_of(std::string_view name, const std::vector<TaskRecord>& tasks) const {
+  size_t slot = std::hash<std::string_view>()(name) & (slots_.size() - 1);
+  while (slots_[slot] != 0 && tasks[slots_[slot] - 1].task.name != name)
+    slot = (slot + 1) & (slots_.size() - 1);
+  return slot;
+}
+
+std::optional<size_t> TaskNames::find(std::string_view name, const std::vector<TaskRecord>& tasks) const {
+  const uint32_t place = slots_.empty() ? 0 : slots_[slot_of(name, tasks)];
+  return place == 0 ? std::nullopt : std::optional<size_t>(place - 1);
+}
+
+void TaskNames::add_others(const std::vector<TaskRecord>& tasks) {
+  slots_.assign(std::bit_ceil(std::max<size_t>(64, 2 * tasks.size())), 0);  // at most half full
+  for (size_t i = 0; i + 1 < tasks.size(); ++i)
+    slots_[slot_of(tasks[i].task.name, tasks)] = static_cast<uint32_t>(i + 1);
+}
+
+bool TaskNames::add_last(const std::vector<TaskRecord>& tasks) {
+  if (slots_.size() < 2 * tasks.size()) add_others(tasks);
+  uint32_t& slot = slots_[slot_of(tasks.back().task.name, tasks)];
+  if (slot != 0) return false;
+  slot = static_cast<uint32_t>(tasks.size());
+  return true;
+}
+
 const TaskRecord* Table::find(const std::string& name) const {
-  auto found = places_.find(name);
-  return found == places_.end() ? nullptr : &tasks_[found->second];
+  const auto found = names_.find(name, tasks_);
+  return found ? &tasks_[*found] : nullptr;
 }
 
 bool Table::is_over() const { return count(State::Waiting) + count(State::Running) == 0; }
@@ -55,6 +82,7 @@ void Table::set(TaskRecord& task, State state) {
 
 Status Table::apply(const Event& event) {
   const std::string kind = json::text_of(event, "event");
+  closed_ = kind == "closed";
   if (kind == "add") return add(event);
   if (approval_.apply(event)) return {};
   const std::string node = json::text_of(event, "node");
@@ -84,11 +112,11 @@ Status Table::apply(const Event& event) {
     for (TaskRecord& task : tasks_) task.lost = 0;
     return {};
   }
-  auto found = places_.find(json::text_of(event, "task"));
-  if (found == places_.end())
+  const auto found = names_.find(json::text_of(event, "task"), tasks_);
+  if (!found)
     return invalid(fmt::format("event '{}' names the task '{}', which was never added", kind,
                                json::text_of(event, "task")));
-  return of_task(event, kind, tasks_[found->second]);
+  return of_task(event, kind, tasks_[*found]);
 }
 
 Status Table::add(const Event& event) {
@@ -98,9 +126,12 @@ Status Table::add(const Event& event) {
   record.task.seconds = json::number_of(event, "seconds");
   record.task.spec = json::member(event, "spec");
   if (record.task.name.empty()) return invalid("a task needs a name");
-  if (!places_.emplace(record.task.name, tasks_.size()).second)
-    return {Code::Exists, fmt::format("task {} exists already", record.task.name)};
   tasks_.push_back(std::move(record));
+  if (!names_.add_last(tasks_)) {
+    Status exists(Code::Exists, fmt::format("task {} exists already", tasks_.back().task.name));
+    tasks_.pop_back();
+    return exists;
+  }
   ++counts_[static_cast<size_t>(State::Waiting)];
   return {};
 }
@@ -165,7 +196,9 @@ Status Table::of_task(const Event& event, const std::string& kind, TaskRecord& t
     task.uncommitted = false;
     const Json& results = json::member(event, "results");
     task.results = results.is_boolean() ? std::optional<bool>(results.get<bool>()) : std::nullopt;
-    task.left = json::list_of(event, "left");
+    task.left.clear();
+    for (const Json& link : json::list_of(event, "left"))
+      if (link.is_string()) task.left.push_back(link.get<std::string>());
     set(task, task.stopping && task.status != 0 ? State::Stopped : State::Finished);
     return {};
   }
@@ -184,11 +217,11 @@ void Table::again(TaskRecord& task) {
 void Table::change(const Event& event, TaskRecord& task) {
   task.task.needs = resources_from(json::member(event, "needs"));
   task.task.seconds = json::number_of(event, "seconds");
-  const Json& spec = json::member(event, "spec");
+  const Spec spec = json::member(event, "spec");
   if (spec == task.task.spec) return;
   task.task.spec = spec;
   task.reports = 0;
-  task.metrics = Json::object();
+  task.metrics = nullptr;
   task.reason.clear();
   task.status = 0;
   again(task);
@@ -207,7 +240,7 @@ Status Table::start(const Event& event, TaskRecord& task) {
   task.queued.clear();
   task.machine.clear();
   task.reports = 0;
-  task.metrics = Json::object();
+  task.metrics = nullptr;
   task.reason.clear();
   set(task, State::Running);
   return {};

@@ -15,14 +15,15 @@
 #include "common/status.h"
 #include "runtime/farm/approval.h"
 #include "runtime/farm/packing.h"
+#include "runtime/farm/spec.h"
 
 namespace radl::farm {
 
 struct Task {
   std::string name;
   Resources needs;
-  double seconds = 0;          // predicted length; 0: unknown
-  Json spec = Json::object();  // what runs: opaque here
+  double seconds = 0;  // predicted length; 0: unknown
+  Spec spec;           // what runs
 };
 
 enum class State {
@@ -62,15 +63,21 @@ struct TaskRecord {
   bool cancelling = false;             // asked to end by the user
   bool removed = false;                // cancelled because the file no longer has it
   std::optional<bool> results;         // the committed attempt left files; nullopt: unknown
-  Json left = Json::array();           // names of links in its output that could not be fetched
+  std::vector<std::string> left;       // names of links in its output that could not be fetched
   int status = 0;                      // exit status of the last attempt that ended
   std::string reason;                  // why it failed or waits; its last lines
   std::vector<int> devices;            // GPUs of its node that the newest attempt has
   std::vector<std::string> failed_on;  // the node of each used try
   int preemptions = 0;
-  int lost = 0;                   // consecutive lost attempts in this run of the farm
-  int reports = 0;                // of the newest attempt
-  Json metrics = Json::object();  // the last value of each, of the newest attempt
+  int lost = 0;     // consecutive lost attempts in this run of the farm
+  int reports = 0;  // of the newest attempt
+  Json metrics;     // the last value of each, of the newest attempt; null: none reported
+  template <class Archive>
+  void archive(Archive& each) {
+    each(task.name, task.needs, task.seconds, task.spec, state, attempt, node, started, machine,
+         failed_machines, queued, ended, uncommitted, stopping, cancelling, removed, results, left, status,
+         reason, devices, failed_on, preemptions, lost, reports, metrics);
+  }
 };
 
 struct NodeRecord {
@@ -80,6 +87,10 @@ struct NodeRecord {
   bool gone = false;
   std::vector<std::string> failures;  // tasks that failed since the last success, in order
   int succeeded = 0, failed = 0;      // attempts that ended on their own
+  template <class Archive>
+  void archive(Archive& each) {
+    each(registered, machines, quarantined, gone, failures, succeeded, failed);
+  }
 };
 
 struct Rules {
@@ -135,6 +146,20 @@ Event closed_event(double at);
 // approved cost.
 Event pause_event(double seconds, const std::string& why, double at);
 
+// Finds tasks by name.
+class TaskNames {
+ public:
+  std::optional<size_t> find(std::string_view name, const std::vector<TaskRecord>& tasks) const;
+  // The last task. False: another one has its name.
+  bool add_last(const std::vector<TaskRecord>& tasks);
+  // All tasks but the last, whose names differ, with room for that.
+  void add_others(const std::vector<TaskRecord>& tasks);
+
+ private:
+  size_t slot_of(std::string_view name, const std::vector<TaskRecord>& tasks) const;
+  std::vector<uint32_t> slots_;  // hash table with open addressing: place + 1; 0: free
+};
+
 class Table {
  public:
   explicit Table(Rules rules = {}) : rules_(rules) {}
@@ -146,6 +171,8 @@ class Table {
   // The last farm event; null if there was none.
   const Json& settings() const { return settings_; }
   const Approval& approval() const { return approval_; }
+  // The last run came to its end, and nothing has happened since.
+  bool closed() const { return closed_; }
   const Json& approved() const { return approval_.terms(); }
   const Json& paused() const { return approval_.paused(); }
   // In the order of submission.
@@ -160,6 +187,9 @@ class Table {
   std::string black_hole() const;
   // The state of every task, for output and for comparisons.
   Json to_json() const;
+  // Saves or loads everything (snapshot.cc).
+  template <class Archive>
+  void archive(Archive& each);
 
  private:
   Status add(const Event& event);
@@ -175,8 +205,9 @@ class Table {
   Rules rules_;
   Json settings_;
   Approval approval_;
+  bool closed_ = false;
   std::vector<TaskRecord> tasks_;
-  std::map<std::string, size_t> places_;
+  TaskNames names_;
   std::map<std::string, NodeRecord> nodes_;
   size_t counts_[6] = {};
 };

@@ -10,6 +10,7 @@ namespace radl::farm {
 namespace {
 
 constexpr std::chrono::seconds kBetweenForecasts{2};
+constexpr int kForecastShare = 100;  // forecasts take at most the hundredth part of the time
 // Seconds beyond the approved band: tasks also start and are brought. A mean of finished tasks says less.
 constexpr double kSlack = 5, kMeasuredSlack = 60;
 
@@ -36,7 +37,7 @@ Rehearsal FarmRun::rehearse_what_is_left() const {
     if (!removing_[i]) nodes[nodes_[i].address] = pool_.capacity(i);
   Comings comings;
   if (is_elastic()) comings.idle_seconds = settings_.elastic.idle_seconds;
-  return rehearse_rest(with_nodes(farm_, nodes), now(), trials_left(), settings_.trial_needs, comings);
+  return forecast_rest(farm_, now(), trials_left(), settings_.trial_needs, comings, nodes);
 }
 
 void FarmRun::watch_cost() {
@@ -44,13 +45,15 @@ void FarmRun::watch_cost() {
   const Json& most = json::member(json::member(table.approved(), "seconds"), "high");
   const Json& most_paid = json::member(json::member(table.approved(), "node_seconds"), "high");
   if (is_paused() || !most.is_number() || SteadyClock::now() < next_forecast_) return;
+  // The plan knows nothing of farms that begin later on the same nodes.
+  if (!scheduler_->is_cluster() && !board_.alone()) return;
   const SteadyClock::time_point begun = SteadyClock::now();
   const double passed = now() - json::number_of(table.approved(), "began", now());
   Rehearsal rest;
   if (table.done() >= kMeasuredTasks) rest = rehearse_what_is_left();
   if (!rest.known) rest = {};
-  next_forecast_ = SteadyClock::now() +
-                   std::max<SteadyClock::duration>(kBetweenForecasts, 20 * (SteadyClock::now() - begun));
+  next_forecast_ = SteadyClock::now() + std::max<SteadyClock::duration>(
+                                            kBetweenForecasts, kForecastShare * (SteadyClock::now() - begun));
   const double slack = lengths_are_given() ? kSlack : kMeasuredSlack;
   std::string why = why_paused(passed, rest.seconds, most, slack, "");
   if (why.empty())

@@ -211,7 +211,7 @@ void FarmRun::failed(const AgentLine& line, const std::string& lines) {
 }
 
 void FarmRun::bring(size_t node, const std::string& task, int attempt, bool results) {
-  if (!results) return static_cast<void>(commit(task, attempt, false, {}));
+  if (!results) return commit(node, task, attempt, false, {});
   const std::string id = id_of(task, attempt), to = outputs_.arriving(task, attempt);
   auto left = std::make_shared<std::vector<std::string>>();
   errand(
@@ -223,14 +223,13 @@ void FarmRun::bring(size_t node, const std::string& task, int attempt, bool resu
       },
       [this, node, task, attempt, id, left](const Status& fetched) {
         if (!fetched.ok()) return not_brought(node, task, attempt, fetched);
-        if (!commit(task, attempt, true, *left)) return;
+        commit(node, task, attempt, true, *left);
         for (const std::string& link : *left)
           tell(nodes_[node].address,
                fmt::format("task {}: '{}' in its output is a link to a folder, or out of the output, "
                            "and was not fetched",
                            task, link),
                "failed");
-        channels_->send(node, drop_command(id));
       });
 }
 
@@ -251,13 +250,31 @@ void FarmRun::not_brought(size_t node, const std::string& task, int attempt, con
   record(end_event(task, attempt, End::Failed, -1, text, now()));
 }
 
-bool FarmRun::commit(const std::string& task, int attempt, bool results,
+void FarmRun::commit(size_t node, const std::string& task, int attempt, bool results,
                      const std::vector<std::string>& left) {
-  if (!kept_.ok() || !record(commit_event(task, attempt, now(), results, left))) return false;
-  // Not before the journal has it.
-  kept_ = journal_.flush();
-  if (kept_.ok()) kept_ = results ? outputs_.keep(task, attempt) : outputs_.remove(task);
-  return kept_.ok();
+  if (kept_.ok() && record(commit_event(task, attempt, now(), results, left)))
+    arrived_.push_back({node, task, attempt, results});
+}
+
+Status FarmRun::settle() {
+  if (Status kept = journal_.flush(); !kept.ok()) return kept;
+  forget_requests();
+  for (const Arrived& output : std::exchange(arrived_, {})) {
+    Status kept = output.results ? outputs_.keep(output.task, output.attempt) : outputs_.remove(output.task);
+    if (!kept.ok()) return kept;
+    if (output.results) channels_->send(output.node, drop_command(id_of(output.task, output.attempt)));
+  }
+  for (const Event& start : std::exchange(starts_, {})) send_start(start);
+  for (const auto& [id, task] : std::exchange(stops_, {})) end_task(*farm_.table().find(task));
+  return {};
+}
+
+void FarmRun::save_snapshot_of_long_journal() {
+  constexpr size_t kPart = size_t{4} << 20;
+  if (journal_.size() < snapshot_at_ + std::max(kPart, snapshot_at_ / 4)) return;
+  snapshot_at_ = journal_.size();
+  // Readers that do without it replay more.
+  if (journal_.is_synced()) (void)save_snapshot(folder_, farm_, snapshot_at_);
 }
 
 void FarmRun::end_task(const TaskRecord& task) {

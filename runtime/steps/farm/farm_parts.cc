@@ -71,7 +71,7 @@ Result<std::optional<Task>> next_trial(const Search& search, const Farm& farm, c
   auto next = search.next(farm.table());
   if (!next) return std::move(next).status();
   Task task{search.next_name(), needs, 0, {{"parameters", next->parameters}}};
-  if (!next->parent.empty()) task.spec["from"] = next->parent;
+  if (!next->parent.empty()) task.spec.set("from", next->parent);
   return std::optional<Task>(std::move(task));
 }
 

@@ -24,7 +24,7 @@ Result<StepOutcome> FarmRun::run() {
     done = channels.open();
     if (done.ok()) done = loop();
     if (done.code() == Code::Cancelled) end_all();
-    if (Status kept = journal_.flush(); done.ok()) done = kept;
+    if (Status settled = settle(); done.ok()) done = settled;
     channels.close();
   }
   if (!done.ok()) return std::move(done).at(where());
@@ -45,15 +45,20 @@ Status FarmRun::begin() {
   if (Status usable = program::check_results_folder(program_); !usable.ok()) return usable;
   if (Status made = make_directories(folder_ + kInboxFolder, 0700); !made.ok()) return made;
   Status opened = journal_.open(folder_ + kJournalFile, [&](const Event& event) {
-    closed_ = json::text_of(event, "event") == "closed";
     Status applied = farm_.apply(event);
     if (applied.ok() && search_) search_->observe(event);
     return applied;
   });
   if (!opened.ok()) return opened;
+  closed_ = farm_.table().closed();
+  if (Status joined =
+          board_.join(farms_folder(context_.context->work_directory) + "/" + kSharingFolder, job_);
+      !joined.ok())
+    return joined;
   if (Status adopted = outputs_.adopt(farm_.table()); !adopted.ok()) return adopted;
   take_inbox();
   take_program();
+  board_.tell(claim());
   if (Status kept = journal_.flush(); !kept.ok()) return kept;
   forget_requests();
   return prepare();
@@ -140,14 +145,13 @@ bool FarmRun::over() const {
 }
 
 Status FarmRun::start_tasks() {
-  std::vector<Event> starts;
   bool asked = false;
   while (!is_paused()) {
-    std::vector<Event> events = farm_.next(now());
+    std::vector<Event> events = next_starts();
     for (const Event& event : events) {
       if (!record(event)) continue;
       started_ = true;
-      if (event["event"] == "start") starts.push_back(event);
+      if (event["event"] == "start") starts_.push_back(event);
       if (event["event"] == "quarantine")
         tell(event["node"], "takes no more tasks: " + event["reason"].get<std::string>(), "failed");
     }
@@ -159,13 +163,46 @@ Status FarmRun::start_tasks() {
   for (const std::string& name : search_ ? search_->to_stop(farm_.table()) : std::vector<std::string>())
     stops_[id_of(name, farm_.table().find(name)->attempt)] = name;
   for (const auto& [id, task] : stops_) record(stop_event(task, farm_.table().find(task)->attempt, now()));
-  if (Status kept = journal_.flush(); !kept.ok()) return kept;
-  forget_requests();
-  for (const Event& start : starts) send_start(start);
-  for (const auto& [id, task] : stops_) end_task(*farm_.table().find(task));
-  stops_.clear();
+  if (Status settled = settle(); !settled.ok()) return settled;
+  save_snapshot_of_long_journal();
   started_ = started_ || !farm_.hosts().empty();
   return {};
+}
+
+Claim FarmRun::claim() const {
+  const std::string user = context_.context->environment("USER");
+  Claim own{job_, user, settings_.weight, {}, {}, farm_.waiting_kinds(), waits_since_};
+  if (is_paused()) own.wants.clear();
+  for (const Host& host : farm_.hosts()) {
+    if (host.open) own.nodes[host.name] = host.registered;
+    Resources used = host.registered;
+    used -= host.remaining;
+    if (used != Resources()) own.uses[host.name] = used;
+  }
+  return own;
+}
+
+std::vector<Event> FarmRun::next_starts() {
+  const bool waits = farm_.table().count(State::Waiting) > 0;
+  if (!waits) waits_since_ = 0;
+  if (waits && waits_since_ == 0) waits_since_ = now();
+  if (scheduler_->is_cluster()) return farm_.next(now());
+  std::optional<ShareBoard::Turn> turn;
+  if (!board_.alone()) turn.emplace(board_, claim(), now(), settings_.policy.reserve_after);
+  const Farm::Others others{
+      [&](const std::string& node) { return turn->taken_by_others(node); },
+      [&](const Resources& needs, const std::string& node) { return turn->may_start(needs, node); }};
+  std::vector<Event> events = farm_.next(now(), turn ? &others : nullptr);
+  if (!turn && events.empty()) return events;
+  Claim own = claim();
+  for (const Event& event : events) {
+    const TaskRecord* task = farm_.table().find(json::text_of(event, "task"));
+    if (event["event"] != "start" || task == nullptr) continue;
+    own.uses[event["node"]] += task->task.needs;
+    own.waits_since = waits_since_ = now();
+  }
+  board_.tell(own);
+  return events;
 }
 
 bool FarmRun::add_trial() {
@@ -265,8 +302,9 @@ void FarmRun::end_all() {
 
 Result<StepOutcome> FarmRun::finish() {
   progress(true);
-  journal_.add(closed_event(now()));
+  (void)record(closed_event(now()));
   if (Status kept = journal_.flush(); !kept.ok()) return kept;
+  (void)save_snapshot(folder_, farm_, journal_.size());  // readers that do without it replay all
   std::vector<bool> lost;
   for (bool ready : ready_) lost.push_back(!ready);
   const double seconds = std::chrono::duration<double>(SteadyClock::now() - begun_).count();

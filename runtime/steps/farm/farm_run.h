@@ -15,7 +15,7 @@ Result<StepOutcome> run_farm(const StepContext& context, const ir::Step& step,
 
 // Folders and files of a farm, for whoever looks at it or asks for changes.
 inline std::string farms_folder(const std::string& work_directory) { return work_directory + "/farms"; }
-inline constexpr const char* kJournalFile = "/journal.jsonl";
-inline constexpr const char* kInboxFolder = "/inbox";  // events (table.h) to be taken, one file each
+inline constexpr const char* kSharingFolder = ".sharing";  // share_board.h; of all farms
+inline constexpr const char* kInboxFolder = "/inbox";      // events (table.h) to be taken, one file each
 
 }  // namespace radl::farm

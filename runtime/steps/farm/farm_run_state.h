@@ -21,6 +21,7 @@
 #include "runtime/farm/rehearsal.h"
 #include "runtime/farm/settings.h"
 #include "runtime/farm/sizing.h"
+#include "runtime/farm/snapshot.h"
 #include "runtime/steps/farm/channel.h"
 #include "runtime/steps/farm/farm_parts.h"
 #include "runtime/steps/farm/farm_run.h"
@@ -30,6 +31,7 @@
 #include "runtime/steps/farm/pool.h"
 #include "runtime/steps/farm/reports.h"
 #include "runtime/steps/farm/scheduler.h"
+#include "runtime/steps/farm/share_board.h"
 #include "runtime/steps/jobs/may_run.h"
 #include "runtime/steps/jobs/network.h"
 #include "runtime/steps/program/results.h"
@@ -117,8 +119,13 @@ class FarmRun {
   void bring(size_t node, const std::string& task, int attempt, bool results);
   // Tries again soon, or once the node is connected; in the end the attempt has failed.
   void not_brought(size_t node, const std::string& task, int attempt, const Status& why);
-  // False: the attempt is not the newest any more, or its output is not safe (kept_).
-  bool commit(const std::string& task, int attempt, bool results, const std::vector<std::string>& left);
+  // The output has arrived, if there is one: it is committed by the next settle().
+  void commit(size_t node, const std::string& task, int attempt, bool results,
+              const std::vector<std::string>& left);
+  // Syncs the journal, and then does what the new events allow: outputs are kept, and tasks start and stop.
+  Status settle();
+  // For readers, a part of the journal at a time.
+  void save_snapshot_of_long_journal();
   // ---- the loop
 
   Status loop();
@@ -150,6 +157,10 @@ class FarmRun {
   // New trials while there is room, and what is placed. Nothing starts before the journal has it.
   Status start_tasks();
   bool add_trial();
+  // ---- other farms on the same nodes
+
+  Claim claim() const;
+  std::vector<Event> next_starts();
   void send_start(const Event& start);
   // Asks a task to end, and kills it after the grace.
   void end_task(const TaskRecord& task);
@@ -187,6 +198,8 @@ class FarmRun {
   std::optional<Search> search_;
   Outputs outputs_;
   Pool pool_;
+  ShareBoard board_;
+  double waits_since_ = 0;  // of the claim
   jobs::MayRun may_run_{context_, nodes_};
   Channels* channels_ = nullptr;
   std::map<size_t, Errand> errands_;
@@ -197,10 +210,19 @@ class FarmRun {
   std::vector<bool> draining_;  // no more tasks before its reports are removed
   bool resizes_ = false;        // other nodes were asked for
   std::vector<std::optional<SteadyClock::time_point>> idle_since_;
-  std::vector<bool> leaving_, missed_;        // taken back by its cloud; told to whoever may replace it
-  std::vector<Reports> reports_;              // by node
-  std::set<std::string> sending_;             // attempts whose parent's output is on its way
-  std::map<std::string, double> sent_;        // attempts: when it had arrived
+  std::vector<bool> leaving_, missed_;  // taken back by its cloud; told to whoever may replace it
+  std::vector<Reports> reports_;        // by node
+  std::set<std::string> sending_;       // attempts whose parent's output is on its way
+  std::map<std::string, double> sent_;  // attempts: when it had arrived
+  struct Arrived {
+    size_t node;
+    std::string task;
+    int attempt;
+    bool results;
+  };
+  std::vector<Arrived> arrived_;              // committed by events that are not synced yet
+  std::vector<Event> starts_;                 // the same of starts
+  size_t snapshot_at_ = 0;                    // bytes of the journal that the last snapshot has
   std::vector<std::string> requests_;         // files of the inbox that the journal is about to have
   std::map<std::string, int> fetches_;        // by attempt: how often its output was not brought
   Timers kills_, fetch_again_;                // of attempts

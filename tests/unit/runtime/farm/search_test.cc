@@ -25,7 +25,7 @@ struct Played {
 
 Task trial(const std::string& name, const Suggestion& suggestion) {
   Task task{name, {}, 0, {{"parameters", suggestion.parameters}}};
-  if (!suggestion.parent.empty()) task.spec["from"] = suggestion.parent;
+  if (!suggestion.parent.empty()) task.spec.set("from", suggestion.parent);
   return task;
 }
 
@@ -177,7 +177,7 @@ TEST(FarmSearch, SeeingTheJournalAgainDecidesTheSame) {
       ASSERT_TRUE(again.has_next(table)) << strategy << " " << cut;
       const auto next = again.next(table);
       ASSERT_TRUE(next.ok()) << next.status().text();
-      ASSERT_EQ(trial("t", *next).spec, journal[cut]["spec"]) << strategy << " " << cut;
+      ASSERT_EQ(trial("t", *next).spec.json(), journal[cut]["spec"]) << strategy << " " << cut;
     }
   }
 }
