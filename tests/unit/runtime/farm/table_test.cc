@@ -105,6 +105,20 @@ TEST_F(FarmTable, ABlackHoleIsQuarantinedAndItsFailuresAreForgiven) {
   EXPECT_TRUE(farm.table().nodes().at("n1").quarantined);
   EXPECT_FALSE(farm.table().nodes().at("n0").quarantined);
   EXPECT_EQ(farm.table().count(State::Finished), 8u);
+  for (const TaskRecord& each : farm.table().tasks()) EXPECT_TRUE(each.failed_on.empty()) << each.task.name;
+}
+
+TEST_F(FarmTable, ATaskThatFailedOnAQuarantinedNodeLastRunsAgain) {
+  nodes(3);
+  add("t");
+  for (int attempt = 1; attempt <= 3; ++attempt) {
+    ASSERT_TRUE(farm.apply(start_event("t", attempt, "n" + std::to_string(attempt - 1), ++now)).ok());
+    end("t", End::Failed, 1);
+  }
+  ASSERT_EQ(task("t").state, State::Failed);
+  ASSERT_TRUE(farm.apply(quarantine_event("n1", "a black hole", ++now)).ok());
+  EXPECT_EQ(task("t").failed_on, (std::vector<std::string>{"n0", "n2"}));
+  EXPECT_EQ(step(), std::vector<std::string>{"t@n0"}) << "n1 takes no tasks, and no other node is fresh";
 }
 
 TEST_F(FarmTable, WrongTasksQuarantineNoNode) {
