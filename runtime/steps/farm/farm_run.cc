@@ -163,6 +163,7 @@ Status FarmRun::start_tasks() {
   for (const std::string& name : search_ ? search_->to_stop(farm_.table()) : std::vector<std::string>())
     stops_[id_of(name, farm_.table().find(name)->attempt)] = name;
   for (const auto& [id, task] : stops_) record(stop_event(task, farm_.table().find(task)->attempt, now()));
+  if (!scheduler_->is_cluster()) board_.tell(claim());
   if (Status settled = settle(); !settled.ok()) return settled;
   save_snapshot_of_long_journal();
   started_ = started_ || !farm_.hosts().empty();

@@ -82,9 +82,12 @@ bool ShareBoard::alone() const {
 }
 
 void ShareBoard::tell(const Claim& own) {
+  std::string text = text_of(own);
+  if (text == told_) return;
+  told_ = std::move(text);
   if (::ftruncate(own_.get(), 0) != 0 || ::lseek(own_.get(), 0, SEEK_SET) != 0) return;
   // Half a claim is none: the others then use what this one leaves.
-  (void)write_all(own_.get(), text_of(own), folder_);
+  (void)write_all(own_.get(), told_, folder_);
 }
 
 std::vector<Claim> ShareBoard::others() {

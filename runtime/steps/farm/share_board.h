@@ -55,7 +55,7 @@ class ShareBoard {
   std::vector<Claim> others();
   std::vector<std::string> passes(const std::vector<Claim>& others);
 
-  std::string folder_, farm_;
+  std::string folder_, farm_, told_;
   Fd own_;
   std::map<std::string, Held> held_up_by_;
   std::map<std::string, std::map<std::string, Resources>> uses_;  // of the others, when they were read last
