@@ -1,49 +1,49 @@
-"""Several farms on the same nodes, in one apply."""
-import json
+"""Scripts of several users on the same nodes."""
+import os
 import unittest
 
 from farm_case import FarmCase
 
-TWO = """radl 2
+FILE = """radl 2
 system worker ( cpu.count >= 1 )
 deploy worker 2
-use 'std/farm/tasks' as slow ( nodes = system.worker, tasks = [ { command = 'sleep 0.4' } for n in range(12) ] )
-use 'std/farm/tasks' as quick ( nodes = system.worker, tasks = [ { command = 'sleep 0.4' } for n in range(12) ] )
+"""
+GATED = """echo begun >> "$RADL_CHECKPOINTS/begun"
+while [ ! -e "$RADL_CHECKPOINTS/gate" ]; do sleep 0.05; done
 """
 
 
 class FarmShares(FarmCase):
-    def changes(self):
-        """(time, farm, node, +1 or -1) of all attempts, in order."""
-        changes = []
-        for path in self.found("farms/*/journal.jsonl"):
-            node_of = {}
-            for event in map(json.loads, path.read_text().splitlines()):
-                if event["event"] == "start":
-                    node_of[event["task"]] = event["node"]
-                    changes.append((event["at"], path.parent.name, event["node"], 1))
-                elif event["event"] == "end":
-                    changes.append((event["at"], path.parent.name, node_of[event["task"]], -1))
-        return sorted(changes)
+    def checkpoints(self, script):
+        return self.found(f"home/.radl/jobs/{script}*/checkpoints/*")
 
-    def most_at_once(self):
-        running, most = {}, {}
-        for _, _, node, change in self.changes():
-            running[node] = running.get(node, 0) + change
-            most[node] = max(most.get(node, 0), running[node])
-        return most
+    def has_begun(self, script):
+        return any((folder / "begun").exists() for folder in self.checkpoints(script))
 
-    def test_two_farms_of_a_file_take_turns_and_no_node_has_more_than_fits(self):
-        self.file = self.write("farm.radl", TWO)
-        self.apply()
-        counts = [{state: n for state, n in farm["counts"].items() if n} for farm in json.loads(self.radlc("farm", "status", "--json", self.file))]
-        self.assertEqual(counts, [{"finished": 12}] * 2)
-        (processors,) = {event["has"]["cpu"] // 1000 for path in self.found("farms/*/journal.jsonl")
-                         for event in map(json.loads, path.read_text().splitlines()) if event["event"] == "node"}
-        self.assertLessEqual(max(self.most_at_once().values()), processors)
-        starts = [farm for _, farm, _, change in self.changes() if change == 1]
-        first = starts[:14]
-        self.assertGreaterEqual(min(first.count(farm) for farm in set(starts)), 4, starts)
+    def run_script(self, user, script):
+        self.write(f"{script}.sh", f"# {script}\n{GATED}")
+        self.environment["USER"] = user
+        share = max(1, os.cpu_count() // 2)  # of a local node: all that it has
+        return self.start("run", self.file, f"{script}.sh", "--cpu", share)
+
+    def test_the_user_with_less_goes_first_and_no_node_has_more_than_fits(self):
+        self.file = self.write("cluster.radl", FILE)
+        self.radlc("apply", "--auto-approve", self.file)
+        running = {}
+        for user, script in (("ana", "first"), ("ana", "second"), ("ana", "third"), ("ben", "other")):
+            running[script] = self.run_script(user, script)
+            self.wait_until(lambda script=script: len(self.found(f"home/.radl/jobs/{script}*/farm/events")) == 2)
+            if len(running) <= 2:
+                self.wait_until(lambda script=script: self.has_begun(script))
+        self.assertFalse(self.has_begun("third") or self.has_begun("other"), "both nodes are full")
+        for folder in self.checkpoints("first"):
+            (folder / "gate").touch()
+        self.wait_until(lambda: self.has_begun("third") or self.has_begun("other"))
+        self.assertTrue(self.has_begun("other"))
+        self.assertFalse(self.has_begun("third"))
+        for process in running.values():
+            self.open_gates_until(process)
+        self.assertEqual(self.found("farms/.sharing/*.json"), [])
         self.destroy()
 
 
