@@ -141,9 +141,7 @@ void TokenStream::resume(uint32_t offset, bool join) {
   } else {
     skip_to_sync();
   }
-  if (levels_.empty()) block_tokens_ = 0;
-  resumed_at_ = out_.empty() ? peek().span.begin : out_.front().span.begin;
-  out_.push_front({RawKind::End, Made::Sync, span(offset, offset)});
+  queue_sync(here(offset));
 }
 
 // `,` where features are joined, and in numbers.

@@ -8,12 +8,6 @@
 #include "compiler/syntax/words.h"
 
 namespace radl {
-namespace {
-
-constexpr size_t kMostWords = 40;  // more say nothing
-
-}  // namespace
-
 bool Radl2Tokens::first_column(const Token& token) const {
   return token.span.begin == 0 || bytes_[token.span.begin - 1] == '\n';
 }
@@ -200,75 +194,72 @@ void Radl2Tokens::unclosed_interpolation(size_t level) {
   size_t quote = mark == '<' ? std::string_view::npos : bytes_.find(mark, open.end);
   uint32_t end = quote < last ? static_cast<uint32_t>(quote) + 1 : last;
   close_levels(level - 1, end);
-  int depth = 0;
-  for (const Level& each : levels_) depth += each.closer == RawKind::Close;
-  ahead_.clear();
   std::erase_if(junk_, [&](Span piece) { return piece.begin >= open.end; });
   drop_trivia(open.end);
-  scanner_.seek(end, depth);
-  scanned_to_ = end;
+  scan_from(end);
   resumed_at_ = end;
 }
 
-void Radl2Tokens::syntax_error(Place place, std::vector<std::string_view> expected) {
-  if (stopped_) return;
-  if (at_end_) {
-    end_->expected = std::move(expected);
-    stopped_ = true;
-    return;
-  }
-  if (expected.size() > kMostWords) expected.clear();
-  Span at = place.in(source_.id());
-  if (!may_recover(at)) return;
-  Token found = last_token_;
-  bool made = found.kind == RawKind::Comment;  // a separator, or what closes after an error
-  if (end_ != nullptr && !made) end_->symbols.pop_back();
-  bool again = resumed_at_ == at.begin || (!made && junk_lines_.contains(line_end(at.begin)));
-  bool line_end = made && last_ == RADL2_SEP;
-  if (!made) {
-    levels_ = saved_levels_;
-    texts_ = saved_texts_;
-  }
-  if (!made && resumed_at_ != at.begin && runaway_text(at)) {
-    out_.push_front({RADL2_SYNC, {RawKind::Comment, here(last_token_.span.end)}});
-    return;
-  }
-  if (size_t inside = innermost_interpolation(); inside != 0 && !made && texts_.size() > 0) {
-    char mark = bytes_[texts_.back().begin];
-    std::string_view rest = bytes_.substr(at.begin);
-    rest = rest.substr(0, rest.find('\n'));
-    if (mark != '<') rest = rest.substr(0, rest.find(mark));
-    if (rest.find('}') == std::string_view::npos) {
-      unclosed_interpolation(inside);
-      out_.push_front({RADL2_SYNC, {RawKind::Comment, here(at.begin)}});
-      return;
-    }
-  }
-  if (!again && (!made || line_end) && !known_mistake(found)) {
-    bool ends = line_end || (found.kind == RawKind::Comma && found.span.size() == 0);
-    std::string what = ends ? "the line ends too early"
-                       : found.kind == RawKind::End
-                           ? "unexpected end of the file"
-                           : "unexpected " + in_ticks(text(found).substr(0, text(found).find('\n')));
-    if (found.kind == RawKind::Recipe) what = "unexpected recipe";
-    Diagnostic& d = error(DiagCode::UnexpectedToken, at, std::move(what));
-    if (std::string wanted = expectation(expected); !wanted.empty()) d.labelled("expected " + wanted);
-    d.help = hint(found);
-  }
-  if (stopped_) return;
-  if (line_end) {
-    out_.push_front({RADL2_SEP, {RawKind::Comment, at}});
-  } else if (!made) {
-    ahead_.push_front(found);
-    skip_to_sync();
-    last_ = RADL2_SYNC;
-    level().words = 1;
-    level().keyword = 0;
-    level().compared = level().after = false;
-    resumed_at_ = peek().span.begin;
-  }
-  out_.push_front({RADL2_SYNC, {RawKind::Comment, here(at.begin)}});
+void Radl2Tokens::scan_from(uint32_t offset) {
+  int depth = 0;
+  for (const Level& each : levels_) depth += each.closer == RawKind::Close;
+  ahead_.clear();
+  scanner_.seek(offset, depth);
+  scanned_to_ = offset;
 }
+
+bool Radl2Tokens::undo_last() {
+  if (last_token_.kind == RawKind::Comment) return false;  // a separator, or what closes after an error
+  if (end_ != nullptr) end_->symbols.pop_back();
+  levels_ = saved_levels_;
+  texts_ = saved_texts_;
+  return true;
+}
+
+bool Radl2Tokens::unclosed_text(Span at, bool resumed) {
+  if (!resumed && runaway_text(at)) {
+    out_.push_front({RADL2_SYNC, {RawKind::Comment, here(last_token_.span.end)}});
+    return true;
+  }
+  if (!interpolation_never_ends(at)) return false;
+  queue_sync(at);
+  return true;
+}
+
+bool Radl2Tokens::interpolation_never_ends(Span at) {
+  const size_t inside = innermost_interpolation();
+  if (inside == 0 || texts_.empty()) return false;
+  const char mark = bytes_[texts_.back().begin];
+  std::string_view rest = bytes_.substr(at.begin, line_end(at.begin) - at.begin);
+  if (mark != '<') rest = rest.substr(0, rest.find(mark));
+  if (rest.find('}') != rest.npos) return false;
+  unclosed_interpolation(inside);
+  return true;
+}
+
+bool Radl2Tokens::report_error(Span at, const Names& expected, bool written, bool resumed) {
+  const Token& found = last_token_;
+  if (resumed || (written ? junk_lines_.contains(line_end(at.begin)) : !at_line_end())) return false;
+  if (known_mistake(found)) return false;
+  bool ends = at_line_end() || (found.kind == RawKind::Comma && found.span.size() == 0);
+  std::string what = ends ? "the line ends too early"
+                     : found.kind == RawKind::End
+                         ? "unexpected end of the file"
+                         : "unexpected " + in_ticks(text(found).substr(0, text(found).find('\n')));
+  if (found.kind == RawKind::Recipe) what = "unexpected recipe";
+  Diagnostic& d = error(DiagCode::UnexpectedToken, at, std::move(what));
+  if (std::string wanted = expectation(expected); !wanted.empty()) d.labelled("expected " + wanted);
+  d.help = hint(found);
+  return false;
+}
+
+bool Radl2Tokens::put_back_last(bool written, bool) {
+  if (written) ahead_.push_front(last_token_);
+  if (at_line_end()) out_.push_front({RADL2_SEP, {RawKind::Comment, last_token_.span}});
+  return written;
+}
+
+void Radl2Tokens::queue_sync(Span at) { out_.push_front({RADL2_SYNC, {RawKind::Comment, here(at.begin)}}); }
 
 // A string without its closing quote extends to the next quote in the file; the text right after that quote
 // reveals it. The string is then assumed to end with its first line.
@@ -288,15 +279,28 @@ bool Radl2Tokens::runaway_text(Span at) {
   if (stopped_) return true;
   std::erase_if(junk_, [&](Span piece) { return piece.begin >= end; });
   junk_lines_.erase(junk_lines_.upper_bound(last), junk_lines_.end());
-  ahead_.clear();
   out_.clear();
   drop_trivia(end);
-  int depth = 0;
-  for (const Level& each : levels_) depth += each.closer == RawKind::Close;
-  scanner_.seek(end, depth);
-  scanned_to_ = end;
+  scan_from(end);
   last_token_.span.end = end;
   skip_to_sync(false);
+  return true;
+}
+
+// The next entry of the level at hand begins, or what closes it.
+bool Radl2Tokens::at_sync(size_t depth, bool first) {
+  const Token& ahead = peek();
+  bool stop = ahead.kind == RawKind::End;
+  if (!stop && depth == 0) {
+    const bool list = level().inside != Inside::Expression && level().inside != Inside::Blocks;
+    const bool block = level().inside == Inside::Blocks && ahead.new_line && begins_radl2_block(text(ahead));
+    stop =
+        (ahead.kind == level().closer && levels_.size() > 1) ||
+        (!first && ((list && (ahead.kind == RawKind::Comma || ahead.new_line)) || block ||
+                    (level().inside == Inside::Features && ahead.kind == RawKind::And) || unclosed(ahead)));
+  }
+  if (!stop) return false;
+  last_ = RADL2_SYNC;
   level().words = 1;
   level().keyword = 0;
   level().compared = level().after = false;
@@ -304,29 +308,11 @@ bool Radl2Tokens::runaway_text(Span at) {
   return true;
 }
 
-// Skips to the next entry of the level at hand, or to what closes it.
-void Radl2Tokens::skip_to_sync(bool behind_error) {
-  int depth = 0, strings = 0;
-  for (bool first = behind_error;; first = false) {
-    const Token& ahead = peek();
-    if (ahead.kind == RawKind::End) return;
-    if (depth == 0 && strings == 0) {
-      if (ahead.kind == level().closer && levels_.size() > 1) return;
-      bool list = level().inside != Inside::Expression && level().inside != Inside::Blocks;
-      if (!first && list && (ahead.kind == RawKind::Comma || ahead.new_line)) return;
-      if (!first && level().inside == Inside::Features && ahead.kind == RawKind::And) return;
-      if (!first && level().inside == Inside::Blocks && ahead.new_line && begins_radl2_block(text(ahead)))
-        return;
-      if (!first && unclosed(ahead)) return;
-    }
-    Token token = take();
-    using enum RawKind;
-    if (is_among(token.kind, {Open, OpenList, OpenMap, OpenInterpolation})) ++depth;
-    if (is_among(token.kind, {Close, CloseList, CloseMap, CloseInterpolation})) depth -= depth > 0;
-    if (token.kind == TextBegin) ++strings;
-    if (token.kind == TextEnd) strings -= strings > 0;
-    last_token_ = token;
-  }
+int Radl2Tokens::skip_token(size_t) {
+  using enum RawKind;
+  last_token_ = take();
+  if (is_among(last_token_.kind, {Open, OpenList, OpenMap, OpenInterpolation, TextBegin})) return 1;
+  return is_among(last_token_.kind, {Close, CloseList, CloseMap, CloseInterpolation, TextEnd}) ? -1 : 0;
 }
 
 }  // namespace radl

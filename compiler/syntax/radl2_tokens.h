@@ -21,7 +21,7 @@
 
 namespace radl {
 
-class Radl2Tokens : private TokenSource {
+class Radl2Tokens final : private TokenSource {
  public:
   using Value = RADL2_GRAMMAR_STYPE;
   enum class Entry : uint8_t { Document, OlderDocument, Expression, Template };
@@ -32,9 +32,7 @@ class Radl2Tokens : private TokenSource {
   // Returns the next token for the parser with its value and place. Repeats END after the last token.
   int next(Value& value, Place& place);
 
-  // Call if the parser cannot continue at `place`; `expected` are token names from the grammar. Reports the
-  // error, and queues SYNC and the position at which parsing resumes.
-  void syntax_error(Place place, std::vector<std::string_view> expected);
+  using TokenSource::syntax_error;
 
  private:
   using Symbol = int;  // of the grammar
@@ -116,8 +114,18 @@ class Radl2Tokens : private TokenSource {
   size_t innermost_interpolation() const;  // 1 + its level; 0 if none
   bool interpolation_ends(const Token& token);
   void unclosed_interpolation(size_t level);
+  bool failed_at_end() const override { return at_end_; }
+  bool undo_last() override;
+  bool unclosed_text(Span at, bool resumed) override;
+  bool report_error(Span at, const Names& expected, bool written, bool resumed) override;
+  bool put_back_last(bool written, bool resumed) override;
+  bool at_sync(size_t depth, bool first) override;
+  int skip_token(size_t depth) override;
+  void queue_sync(Span at) override;
+  bool interpolation_never_ends(Span at);
   bool runaway_text(Span at);
-  void skip_to_sync(bool behind_error = true);  // the next token is the erroneous one
+  void scan_from(uint32_t offset);
+  bool at_line_end() const { return last_token_.kind == RawKind::Comment && last_ == RADL2_SEP; }
   bool junk(const RawToken& raw);
   uint32_t unclosed_block(Span begin);
   uint32_t before_closers(Span line) const;

@@ -11,8 +11,6 @@
 namespace radl {
 namespace {
 
-constexpr size_t kMostExpected = 24;  // more say nothing
-
 void drop(std::vector<std::string_view>& names, std::initializer_list<std::string_view> which) {
   std::erase_if(names, [&](std::string_view name) {
     return std::find(which.begin(), which.end(), name) != which.end();
@@ -86,7 +84,7 @@ std::string TokenStream::hint(const Token& found) const {
 }
 
 // A string without its closing quote swallows the file up to the next quote; the word behind that betrays it.
-bool TokenStream::runaway_text(Span at) {
+bool TokenStream::unclosed_text(Span at, bool) {
   if (before_last_.kind != RawKind::Text || last_.kind != RawKind::Name || before_last_.span.end != at.begin)
     return false;
   Span text = before_last_.span;
@@ -105,6 +103,9 @@ bool TokenStream::runaway_text(Span at) {
       .note(span(text.end - 1, text.end), "without its quote it would run to here")
       .fix("insert `'`", span(shown.end, shown.end), "'");
   rewind(shown.end);
+  if (stopped_) return true;
+  if (out_.empty()) skip_to_sync();
+  queue_sync(at);
   return true;
 }
 
@@ -152,79 +153,64 @@ bool TokenStream::is_sync(const Token& token) {
   return true;
 }
 
-void TokenStream::skip_to_sync() {
-  size_t target = levels_.size();
-  for (;;) {
-    const Token& ahead = peek();
-    if (ahead.kind == RawKind::End || (levels_.size() == target && is_sync(ahead))) break;
-    Token token = take();
-    if (missing_close(token, 0)) {
-      put_back(token);
-      break;
-    }
-    if (token.kind == RawKind::Open) {
-      levels_.push_back({Inside::Value, token.span});
-      if (levels_.size() > target + kMaxNesting) {
-        stopped_ = true;  // no place to continue after this many
-        break;
-      }
-    } else if (token.kind == RawKind::Close && levels_.size() > target) {
-      levels_.pop_back();
-    }
-    before_last_ = last_;
-    last_ = token;
-  }
-  levels_.resize(target);
+bool TokenStream::at_sync(size_t depth, bool) {
+  const Token next = peek();
+  const bool stop =
+      next.kind == RawKind::End || (depth == 0 && is_sync(next)) || missing_close(next, 1, last_.kind);
+  if (stop) levels_.resize(levels_.size() - depth);
+  return stop;
 }
 
-void TokenStream::syntax_error(Place place, Names expected) {
-  Span at = place.in(source_.id());
-  if (stopped_) return;
-  if (end_ != nullptr) end_->symbols.pop_back();
-  if (last_.made == Made::TextEnd) {
-    end_->expected = std::move(expected);
-    stopped_ = true;
-    return;
-  }
-  if (expected.size() > kMostExpected) expected.clear();
-  if (!may_recover(at)) return;
-  Token found = last_;
-  // Undo what following the token did: it is read again, or skipped.
-  if (found.kind == RawKind::Open) levels_.pop_back();
-  if (found.kind == RawKind::Close) levels_.push_back(closed_);
-  if (levels_.empty() && block_tokens_ > 0) --block_tokens_;
+int TokenStream::skip_token(size_t depth) {
+  before_last_ = last_;
+  last_ = take();
+  if (last_.kind == RawKind::Open) levels_.push_back({Inside::Value, last_.span});
+  if (last_.kind == RawKind::Close && depth > 0) levels_.pop_back();
+  return last_.kind == RawKind::Open ? 1 : last_.kind == RawKind::Close ? -1 : 0;
+}
 
-  bool made_up = found.span.size() == 0 && found.kind != RawKind::End;
-  bool again = resumed_at_ == at.begin;
-  if (runaway_text(at)) {
-    again = true;  // the token was scanned from inside a string: forget it
-  } else {
-    if (!made_up && !again && out_.empty() && known_mistake(found, expected)) return;
-    if (!made_up && !again && !began_with_unknown_block()) {
-      std::string word =
-          found.kind == RawKind::End ? "end of the file" : "`" + std::string(source_.text(at)) + "`";
-      if (found.kind == RawKind::Recipe) word = "recipe";
-      if (size_t newline = word.find('\n'); newline != std::string::npos)
-        word = word.substr(0, newline) + "...`";
-      std::string piece = missing_piece(found), wanted = piece.empty() ? expectation(expected) : "";
-      bool behind = found.kind == RawKind::End || (!piece.empty() && at_line_start(found));
-      Span shown = behind ? span(before_last_.span.end, before_last_.span.end) : at;
-      Diagnostic& d =
-          error(DiagCode::UnexpectedToken, shown, piece.empty() ? "unexpected " + word : std::move(piece));
-      if (!wanted.empty()) d.labelled("expected " + wanted);
-      d.help = hint(found);
-    }
-    if (!again) found.made = Made::No;
-    if (!again && out_.empty())
-      put_back(found);
-    else if (!again)
-      out_.push_front(found);
+bool TokenStream::undo_last() {
+  if (end_ != nullptr) end_->symbols.pop_back();
+  if (last_.kind == RawKind::Open) levels_.pop_back();
+  if (last_.kind == RawKind::Close) levels_.push_back(closed_);
+  if (levels_.empty() && block_tokens_ > 0) --block_tokens_;
+  return last_.span.size() != 0 || last_.kind == RawKind::End;
+}
+
+bool TokenStream::report_error(Span at, const Names& expected, bool written, bool resumed) {
+  if (!written || resumed) return false;
+  const Token found = last_;
+  if (out_.empty() && known_mistake(found, expected)) return true;
+  if (began_with_unknown_block()) return false;
+  std::string word = found.kind == RawKind::End ? "end of the file" : in_ticks(source_.text(at));
+  if (found.kind == RawKind::Recipe) word = "recipe";
+  if (size_t newline = word.find('\n'); newline != std::string::npos) word = word.substr(0, newline) + "...`";
+  std::string piece = missing_piece(found), wanted = piece.empty() ? expectation(expected) : "";
+  bool behind = found.kind == RawKind::End || (!piece.empty() && at_line_start(found));
+  Diagnostic& d = error(DiagCode::UnexpectedToken, behind ? here(before_last_.span.end) : at,
+                        piece.empty() ? "unexpected " + word : std::move(piece));
+  if (!wanted.empty()) d.labelled("expected " + wanted);
+  d.help = hint(found);
+  return false;
+}
+
+// A token at which parsing resumed without success is dropped.
+bool TokenStream::put_back_last(bool, bool resumed) {
+  if (resumed) return out_.empty();
+  Token found = last_;
+  found.made = Made::No;
+  if (!out_.empty()) {
+    out_.push_front(found);
+    return false;
   }
-  if (stopped_) return;
-  if (out_.empty()) skip_to_sync();
+  put_back(found);
+  return true;
+}
+
+void TokenStream::queue_sync(Span at) {
   if (levels_.empty()) block_tokens_ = 0;
   resumed_at_ = out_.empty() ? peek().span.begin : out_.front().span.begin;
-  out_.push_front({RawKind::End, Made::Sync, span(at.begin, at.begin)});
+  out_.push_front({RawKind::End, Made::Sync, here(at.begin)});
 }
 
 }  // namespace radl

@@ -18,7 +18,7 @@ TokenStream::Token TokenStream::repaired() {
     Token token = take();
     if (end_ != nullptr && token.kind == RawKind::End) token.made = Made::TextEnd;
     if (stopped_ || token.made == Made::TextEnd) return token;  // a repair may go back: too many end here
-    if (missing_close(token, 0)) {
+    if (missing_close(token, 0, last_.kind)) {
       put_back(token);
       close_all(token);
       if (stopped_) return token;
@@ -153,7 +153,8 @@ bool TokenStream::dangling_and(const Token& token) {
   if (inside() != Inside::Features) return false;
   const Token& after = peek();
   if (after.kind == RawKind::End && end_ != nullptr) return false;
-  if (after.kind == RawKind::End || missing_close(after, 1)) return true;  // reported with the parenthesis
+  if (after.kind == RawKind::End || missing_close(after, 1, token.kind))
+    return true;  // reported with the parenthesis
   if (after.kind != RawKind::Close && after.kind != RawKind::And) return false;
   error(DiagCode::TrailingAnd, token.span,
         after.kind == RawKind::And ? "duplicate `and`" : "`and` without a feature after it")
@@ -161,11 +162,11 @@ bool TokenStream::dangling_and(const Token& token) {
   return true;
 }
 
-// A block begins, or the file ends, inside parentheses. `token` stands `ahead` tokens in front of peek(0).
-bool TokenStream::missing_close(const Token& token, size_t ahead) {
+// A block begins, or the file ends, inside parentheses. `token` comes after `before`, and peek(ahead) after
+// it.
+bool TokenStream::missing_close(const Token& token, size_t ahead, RawKind before) {
   if (levels_.empty()) return false;
   if (token.kind == RawKind::End) return true;
-  RawKind before = ahead == 0 ? last_.kind : RawKind::And;
   if (is_comparator(before) || before == RawKind::Contains) return false;
   bool items = inside() == Inside::Items;
   switch (token.kind) {

@@ -10,6 +10,8 @@
 namespace radl {
 namespace {
 
+// More expected tokens explain nothing.
+constexpr size_t kMostExpectedRadl1 = 24, kMostExpectedRadl2 = 40;
 constexpr int kMaxRecoveries = 10 * static_cast<int>(Diagnostics::kMaxSyntaxErrorsPerFile);
 
 // What tasks of SkyPilot, playbooks and manifests begin with.
@@ -125,6 +127,34 @@ ast::Number* TokenSource::number(Span span) {
     error(DiagCode::NumberTooLong, span,
           "a number has at most " + std::to_string(kMaxNumberDigits) + " digits");
   return node;
+}
+
+void TokenSource::syntax_error(Place place, Names expected) {
+  if (stopped_) return;
+  if (end_ != nullptr && failed_at_end()) {
+    end_->expected = std::move(expected);
+    stopped_ = true;
+    return;
+  }
+  const bool version2 = tree_.dialect == ast::Dialect::Radl2;
+  if (expected.size() > (version2 ? kMostExpectedRadl2 : kMostExpectedRadl1)) expected.clear();
+  const Span at = place.in(source_.id());
+  if (!may_recover(at)) return;
+  const bool written = undo_last(), resumed = resumed_at_ == at.begin;
+  if (written && unclosed_text(at, resumed)) return;
+  if (report_error(at, expected, written, resumed) || stopped_) return;
+  if (put_back_last(written, resumed)) skip_to_sync();
+  queue_sync(at);
+}
+
+void TokenSource::skip_to_sync(bool first) {
+  size_t depth = 0;
+  for (; !at_sync(depth, first); first = false) {
+    const int step = skip_token(depth);
+    if (step > 0 || depth > 0) depth += static_cast<size_t>(step);
+    if (depth > static_cast<size_t>(kMaxNesting)) stopped_ = true;  // nothing after it can be read
+    if (stopped_) return;
+  }
 }
 
 bool TokenSource::has(const Names& names, std::string_view name) {

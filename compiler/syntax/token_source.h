@@ -1,5 +1,5 @@
-// Base of the token streams of both grammars: the file, its scanner and literals, skipped text, and error
-// counts.
+// Base of the token streams of both grammars: the file, its scanner and literals, skipped text, error counts,
+// and the recovery after a syntax error.
 #pragma once
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include "compiler/diag/diagnostic.h"
 #include "compiler/syntax/ast.h"
 #include "compiler/syntax/literals.h"
+#include "compiler/syntax/place.h"
 #include "compiler/syntax/scanner.h"
 #include "compiler/syntax/text_end.h"
 
@@ -28,6 +29,12 @@ bool is_among(T value, std::initializer_list<T> values) {
 std::string one_of(const std::vector<std::string>& words);
 
 class TokenSource {
+ public:
+  // Call if the parser cannot continue at `place`; `expected` are token names from the grammar. Reports the
+  // error, skips to a place from which the innermost brackets can be read on, and queues SYNC, which all
+  // `error` rules wait for.
+  void syntax_error(Place place, std::vector<std::string_view> expected);
+
  protected:
   using Names = std::vector<std::string_view>;  // of tokens, from a grammar
 
@@ -61,6 +68,28 @@ class TokenSource {
   ast::Number* number(Span span);
 
   static bool has(const Names& names, std::string_view name);
+
+  // ---- what each grammar adds to the recovery
+
+  virtual ~TokenSource() = default;
+  // In a text that is still being written: the parser failed at its end.
+  virtual bool failed_at_end() const = 0;
+  // Undoes what the last token changed. Returns false if it was made here and is not in the text.
+  virtual bool undo_last() = 0;
+  // A string without its end explains the error: reports it and resumes. `resumed`: parsing resumed at `at`.
+  virtual bool unclosed_text(Span at, bool resumed) = 0;
+  // Reports the error unless another message covers it. Returns true if it has resumed already.
+  virtual bool report_error(Span at, const Names& expected, bool written, bool resumed) = 0;
+  // Prepares the last token to be read again or skipped. Returns true if text must be skipped.
+  virtual bool put_back_last(bool written, bool resumed) = 0;
+  // Parsing can resume at the next token, `depth` brackets inside the innermost one. `first`: it failed
+  // there.
+  virtual bool at_sync(size_t depth, bool first) = 0;
+  // Skips a token. Returns 1 if it opens a bracket, -1 if it closes one, otherwise 0.
+  virtual int skip_token(size_t depth) = 0;
+  virtual void queue_sync(Span at) = 0;
+
+  void skip_to_sync(bool first = true);
 
   const SourceFile& source_;
   ast::Tree& tree_;

@@ -31,7 +31,8 @@ int TokenStream::next(Value& value, Place& place) {
   }
   place = token.span;
   const int made = symbol(token, value);
-  if (end_ != nullptr) end_->symbols.push_back({radl1_token_name(made), token.span});
+  if (end_ != nullptr && token.made != Made::TextEnd)
+    end_->symbols.push_back({radl1_token_name(made), token.span});
   return made;
 }
 

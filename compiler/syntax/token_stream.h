@@ -20,7 +20,7 @@ class Builder;
 // `//`, `/*` and `--`, the comment marks of other languages.
 bool foreign_comment_mark(std::string_view junk);
 
-class TokenStream : private TokenSource {
+class TokenStream final : private TokenSource {
  public:
   using Value = RADL_GRAMMAR_STYPE;
 
@@ -33,9 +33,7 @@ class TokenStream : private TokenSource {
   // After parsing: warns about skipped junk.
   void report_junk();
 
-  // Call if the parser cannot continue at `at`; `expected` are token names from the grammar. Reports the
-  // error, and queues SYNC and the position at which parsing resumes.
-  void syntax_error(Place place, std::vector<std::string_view> expected);
+  using TokenSource::syntax_error;
 
  private:
   // The content of a pair of parentheses, which determines where parsing can resume in it.
@@ -72,7 +70,7 @@ class TokenStream : private TokenSource {
   // token_repair.cc
   Token repaired();
   bool missing_and(const Token& token);
-  bool missing_close(const Token& token, size_t ahead);
+  bool missing_close(const Token& token, size_t ahead, RawKind before);
   void close_all(const Token& before);
   bool dangling_and(const Token& token);
   void reversed_operator(Token& token);
@@ -107,9 +105,15 @@ class TokenStream : private TokenSource {
   std::string missing_piece(const Token& found) const;
 
   // recovery.cc
+  bool failed_at_end() const override { return last_.made == Made::TextEnd; }
+  bool undo_last() override;
+  bool unclosed_text(Span at, bool resumed) override;
+  bool report_error(Span at, const Names& expected, bool written, bool resumed) override;
+  bool put_back_last(bool written, bool resumed) override;
+  bool at_sync(size_t depth, bool first) override;
+  int skip_token(size_t depth) override;
+  void queue_sync(Span at) override;
   bool is_sync(const Token& token);
-  void skip_to_sync();
-  bool runaway_text(Span at);
   std::string expectation(const Names& expected) const;
   std::string hint(const Token& found) const;
   bool began_with_unknown_block();
