@@ -1,5 +1,6 @@
 #include "compiler/eval/copy.h"
 
+#include <nlohmann/json.hpp>
 #include <type_traits>
 #include <vector>
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "compiler/eval/expand.h"
 #include "compiler/eval/functions.h"

@@ -1,6 +1,7 @@
 // The files of a program, and which of them are sent to its nodes. Internal to program.cc.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 

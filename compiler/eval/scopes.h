@@ -93,7 +93,7 @@ class Scopes final : public expr::World, public expr::Systems, public Values {
   bool uses_generated() const { return uses_generated_; }
   // Files that file() read, in order.
   const std::vector<ir::Source>& files_read() const { return files_read_; }
-  std::map<std::string, ir::Json> program_inputs(ir::Secrets& secrets) const;
+  std::map<std::string, ir::JsonBox> program_inputs(ir::Secrets& secrets) const;
   // Replaces @input.NAME@ in a recipe's text with the input's value.
   std::string fill_body(std::string_view body, const Instance& instance, Span at);
   void report_unused_inputs();

@@ -293,8 +293,8 @@ void Scopes::check_conditions() {
   });
 }
 
-std::map<std::string, ir::Json> Scopes::program_inputs(ir::Secrets& secrets) const {
-  std::map<std::string, ir::Json> result;
+std::map<std::string, ir::JsonBox> Scopes::program_inputs(ir::Secrets& secrets) const {
+  std::map<std::string, ir::JsonBox> result;
   auto found = scopes_.find(&program_);
   if (found == scopes_.end()) return result;
   for (const auto& [name, slot] : found->second->slots) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "compiler/eval/secret_access.h"
 #include "compiler/eval/units.h"

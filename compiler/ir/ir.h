@@ -11,12 +11,15 @@
 // docs/ir.md describes each field, the attributes of unknown values, and what a reader may rely on.
 #pragma once
 
+#include <concepts>
 #include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "common/status.h"
@@ -26,6 +29,51 @@ namespace radl::ir {
 inline constexpr int kVersion = 2;
 
 using Json = nlohmann::json;
+
+// A JSON value on the heap, so that this header needs only the name of JSON. Copies are deep. An empty box
+// reads as null; writing to it fills it. A source that looks inside includes <nlohmann/json.hpp>.
+class JsonBox {
+ public:
+  JsonBox() = default;  // empty
+  // Templates, because braces mean something else in JSON: `{{"a", "b"}}` would become a list or a string.
+  template <class T>
+  requires std::same_as<std::remove_cvref_t<T>, Json> JsonBox(T&& json)
+      : json_(held(std::forward<T>(json))) {}
+  template <class T>
+  requires std::same_as<T, std::string> || std::same_as < std::decay_t<T>,
+  char* > || std::same_as<std::decay_t<T>, const char*> JsonBox(const T& text)
+      : json_(held(std::string_view(text))) {}
+  JsonBox(const JsonBox& other);
+  JsonBox(JsonBox&& other) noexcept : json_(other.release()) {}
+  JsonBox& operator=(JsonBox other) noexcept {
+    std::swap(json_, other.json_);
+    return *this;
+  }
+  ~JsonBox();
+  static JsonBox object();  // {}
+
+  explicit operator bool() const { return json_ != nullptr; }
+  operator const Json&() const { return **this; }
+  operator Json&() { return **this; }
+  const Json& operator*() const;
+  Json& operator*();
+  const Json* operator->() const { return &**this; }
+  Json* operator->() { return &**this; }
+  // A member of an object; null if a constant box has none of this name.
+  const Json& operator[](std::string_view key) const;
+  Json& operator[](std::string_view key);
+
+  friend bool operator==(const JsonBox& a, const JsonBox& b) { return a == *b; }
+  friend bool operator==(const JsonBox& a, const Json& b);
+
+ private:
+  static Json* held(const Json& json);
+  static Json* held(Json&& json);
+  static Json* held(std::string_view text);
+  Json* release() { return std::exchange(json_, nullptr); }
+
+  Json* json_ = nullptr;
+};
 
 // Secret name -> value. Kept in memory only.
 using Secrets = std::map<std::string, std::string>;
@@ -56,7 +104,7 @@ struct Network {
   bool is_public = false;
   bool reference = false;  // refers to an existing network of the infrastructure
   std::vector<PortRule> ports;
-  Json features = Json::object();  // every feature as written, name -> value
+  JsonBox features = JsonBox::object();  // every feature as written, name -> value
   Origin origin;
 };
 
@@ -65,7 +113,7 @@ struct Network {
 struct Requirement {
   std::optional<double> min, max;
   bool min_strict = false, max_strict = false;
-  std::optional<Json> equals;  // text, list, or number written with '='; groups of `contains` as a list
+  JsonBox equals;  // text, list, or number written with '='; groups of `contains` as a list
   std::map<std::string, std::string> versions;  // ordered strings, operator -> text: {">=": "20.04"}
   std::string unit;                             // unit without a base unit: "ECU"; else empty
 };
@@ -109,8 +157,8 @@ struct Node {
   std::vector<Disk> disks;
   std::vector<Application> applications;
   std::string user;  // disk.0.os.credentials.username; empty: the provider's default
-  std::map<std::string, Json>
-      secrets;             // "password", "private_key", "new.password", "vault.password" -> {"$secret": ..}
+  // "password", "private_key", "new.password", "vault.password" -> {"$secret": ..}
+  std::map<std::string, JsonBox> secrets;
   bool configured = true;  // false: left out of contextualization
   Origin origin;
 };
@@ -126,7 +174,7 @@ struct Resource {
   std::string type;  // a type of compiler/resources/resource_schema.h
   std::string name;  // '/etc/motd'; with `$name` among the properties, as plans show it
   // A command's text that is known only after apply is stored under kNameProperty.
-  Json properties = Json::object();
+  JsonBox properties = JsonBox::object();
   Origin origin;
 };
 
@@ -147,18 +195,18 @@ struct Step {
       nodes;      // addresses: exactly one; one or more for Training and Program; none for Barrier
   int group = 0;  // RADL's step number (a barrier over all nodes)
   std::vector<Edge> after;
-  std::vector<Resource> resources;  // Native
-  std::string body;                 // Ansible, CloudInit: the recipe's text
-  bool needs_success = false;       // Barrier: requires that all steps before it succeed (`after NAME`)
-  Json training = Json::object();   // docs/ir.md, "Training steps"
-  Json program = Json::object();    // docs/ir.md, "Program steps"
+  std::vector<Resource> resources;       // Native
+  std::string body;                      // Ansible, CloudInit: the recipe's text
+  bool needs_success = false;            // Barrier: requires that all steps before it succeed (`after NAME`)
+  JsonBox training = JsonBox::object();  // docs/ir.md, "Training steps"
+  JsonBox program = JsonBox::object();   // docs/ir.md, "Program steps"
   std::string digest;  // SHA-256 over the recipe and the inputs and files it depends on (not over `after`)
   Origin origin;
 };
 
 struct Output {
   std::string name;
-  Json value;
+  JsonBox value;
   std::string description;
   bool sensitive = false;
   Origin origin;
@@ -174,7 +222,7 @@ struct Move {
 // An Ansible control host (the `ansible` block).
 struct AnsibleHost {
   std::string name, host, user;
-  std::map<std::string, Json> secrets;
+  std::map<std::string, JsonBox> secrets;
   Origin origin;
 };
 
@@ -183,16 +231,16 @@ struct Program {
   std::string name;             // the infrastructure: description's name, else the file's stem
   std::vector<Source> sources;  // every file read, in order; `source_digest` covers them all
   std::string source_digest;
-  std::map<std::string, Json> inputs;  // sensitive ones as {"$secret": ..}
+  std::map<std::string, JsonBox> inputs;  // sensitive ones as {"$secret": ..}
   std::vector<Network> networks;
   std::vector<AnsibleHost> ansible_hosts;
   std::vector<Node> nodes;  // in deploy order
   std::vector<Step> steps;  // in an order that respects `after`
   std::vector<Output> outputs;
   std::vector<Move> moves;
-  bool contextualize = true;            // false after `contextualize ()`: configure nothing
-  double max_time_seconds = 7200;       // for the whole configuration
-  std::map<std::string, Json> options;  // option ansible_version = ...
+  bool contextualize = true;               // false after `contextualize ()`: configure nothing
+  double max_time_seconds = 7200;          // for the whole configuration
+  std::map<std::string, JsonBox> options;  // option ansible_version = ...
 };
 
 // "native", "ansible", "cloud_init", "training", "program", "barrier"

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "common/json_depth.h"
@@ -38,7 +39,7 @@ class Reader {
     if (const Json* json = get(key)) read(*json, at(key), value);
   }
   void given(const char* key, bool& value, bool /*fallback*/) { given(key, value); }
-  void object(const char* key, Json& value) {
+  void object(const char* key, JsonBox& value) {
     const Json* json = get(key);
     if (json != nullptr && is_object(*json, at(key))) value = *json;
   }
@@ -71,7 +72,7 @@ class Reader {
     if (!json.is_boolean()) return complain(path, "expected true or false");
     value = json.get<bool>();
   }
-  void read(const Json& json, const std::string&, Json& value) { value = json; }
+  void read(const Json& json, const std::string&, JsonBox& value) { value = json; }
   void read(const Json& json, const std::string& path, StepKind& value) {
     std::string name;
     read(json, path, name);

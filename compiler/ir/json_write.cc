@@ -1,4 +1,6 @@
 // Program -> JSON. Fields that are empty or have their default are left out; json_read.cc gives them back.
+#include <nlohmann/json.hpp>
+
 #include "compiler/ir/json_fields.h"
 
 namespace radl::ir {
@@ -37,6 +39,7 @@ class Writer {
     for (const auto& [name, value] : values) object[name] = write(value);
     return object;
   }
+  static Json write(const JsonBox& value) { return *value; }
   static Json write(StepKind kind) { return step_kind_name(kind); }
 
   template <class T>
@@ -61,11 +64,14 @@ class Writer {
   void given(const char* key, int value) {
     if (value != 0) json[key] = value;
   }
+  void given(const char* key, const JsonBox& value) {
+    if (value) json[key] = *value;
+  }
   void given(const char* key, const Origin& origin) {
     if (!origin.path.empty() || origin.line != 0) json[key] = write(origin);
   }
-  void object(const char* key, const Json& value) {
-    if (!value.empty()) json[key] = value;
+  void object(const char* key, const JsonBox& value) {
+    if (!value->empty()) json[key] = *value;
   }
 
   Json json;

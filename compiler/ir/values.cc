@@ -1,9 +1,37 @@
-// Values that stand for something else: unknown, secret, joined.
+// Boxes of JSON, and values that stand for something else: unknown, secret, joined.
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "compiler/ir/ir.h"
 
 namespace radl::ir {
+
+Json* JsonBox::held(const Json& json) { return new Json(json); }
+Json* JsonBox::held(Json&& json) { return new Json(std::move(json)); }
+Json* JsonBox::held(std::string_view text) { return new Json(text); }
+JsonBox::JsonBox(const JsonBox& other) : json_(other.json_ == nullptr ? nullptr : new Json(*other.json_)) {}
+JsonBox::~JsonBox() { delete json_; }
+JsonBox JsonBox::object() { return Json::object(); }
+
+const Json& JsonBox::operator*() const {
+  static const Json null;
+  return json_ == nullptr ? null : *json_;
+}
+
+Json& JsonBox::operator*() {
+  if (json_ == nullptr) json_ = new Json();
+  return *json_;
+}
+
+const Json& JsonBox::operator[](std::string_view key) const {
+  static const Json null;
+  const auto found = (*this)->find(key);
+  return found == (*this)->end() ? null : *found;
+}
+
+Json& JsonBox::operator[](std::string_view key) { return (**this)[std::string(key)]; }
+
+bool operator==(const JsonBox& a, const Json& b) { return *a == b; }
 
 namespace {
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <unordered_set>
 
 #include "compiler/ir/elastic_farm.h"
@@ -107,7 +108,7 @@ Status verify_resource(const Step& step, const Resource& resource) {
   std::string where = fmt::format("step '{}', {} '{}'", step.id, resource.type, resource.name);
   const ResourceType* type = find_resource_type(resource.type);
   if (type == nullptr) return wrong(where, "is not a resource type");
-  for (const auto& [name, value] : resource.properties.items()) {
+  for (const auto& [name, value] : resource.properties->items()) {
     bool digest =
         name.ends_with("_sha256") && find_property(*type, name.substr(0, name.size() - 7)) != nullptr;
     if (!digest && name != kNameProperty && find_property(*type, name) == nullptr)

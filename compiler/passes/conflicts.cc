@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "compiler/passes/build.h"
@@ -52,11 +53,11 @@ class Comparing {
     if (a_gone || b_gone) return a_gone == b_gone ? "" : "state";
     if (a.type != b.type) return may_share(a, b) ? "" : "type";
     if (gives_content(a) && gives_content(b) && content(a) != content(b))
-      return a.properties.contains("content") ? "content" : "source";
-    for (const auto& [name, value] : a.properties.items()) {
+      return a.properties->contains("content") ? "content" : "source";
+    for (const auto& [name, value] : a.properties->items()) {
       if (adds_up(name) || is_one_of(name, {"content", "source", "source_sha256"})) continue;
-      auto other = b.properties.find(name);
-      if (other == b.properties.end() || plain(value) == plain(*other)) continue;
+      auto other = b.properties->find(name);
+      if (other == b.properties->end() || plain(value) == plain(*other)) continue;
       if (a.type == "package" && name == "state") continue;  // `latest` is present too
       return name;
     }
@@ -65,13 +66,13 @@ class Comparing {
 
  private:
   static bool absent(const ir::Resource& resource) {
-    auto state = resource.properties.find("state");
-    return state != resource.properties.end() && state->is_string() && *state == "absent";
+    auto state = resource.properties->find("state");
+    return state != resource.properties->end() && state->is_string() && *state == "absent";
   }
 
   static bool gives_content(const ir::Resource& resource) {
-    return is_one_of(resource.type, {"download", "upload"}) || resource.properties.contains("content") ||
-           resource.properties.contains("source");
+    return is_one_of(resource.type, {"download", "upload"}) || resource.properties->contains("content") ||
+           resource.properties->contains("source");
   }
 
   // Different types of one path: a `file` without content only sets permissions, which an upload may share.
@@ -85,11 +86,12 @@ class Comparing {
 
   // Compares local files by digest, because their location does not matter.
   ir::Json content(const ir::Resource& resource) const {
-    if (auto digest = resource.properties.find("source_sha256"); digest != resource.properties.end())
+    if (auto digest = resource.properties->find("source_sha256"); digest != resource.properties->end())
       return *digest;
-    if (auto digest = resource.properties.find("sha256"); digest != resource.properties.end()) return *digest;
-    auto text = resource.properties.find("content");
-    return text == resource.properties.end() ? ir::Json() : plain(*text);
+    if (auto digest = resource.properties->find("sha256"); digest != resource.properties->end())
+      return *digest;
+    auto text = resource.properties->find("content");
+    return text == resource.properties->end() ? ir::Json() : plain(*text);
   }
 
   // Secrets are named after their place, so that equal ones have different names.

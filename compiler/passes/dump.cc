@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "compiler/passes/requirements.h"
 
 namespace radl::passes {
@@ -142,7 +144,7 @@ std::string dump_inputs(const Build& build) {
   ir::Secrets unused;
   std::string text;
   for (const auto& [name, value] : build.scopes->program_inputs(unused))
-    text += fmt::format("{} = {}\n", name, value.dump());
+    text += fmt::format("{} = {}\n", name, value->dump());
   return text;
 }
 

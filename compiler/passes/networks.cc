@@ -1,6 +1,8 @@
 // Networks and ansible hosts.
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "common/text.h"
 #include "compiler/check/outports.h"
 #include "compiler/check/wireguard_range.h"
@@ -31,14 +33,14 @@ void add_ports(ir::Network& network, const sema::FeatureSet& features) {
 
 // Peers call from any address.
 void open_wireguard(ir::Network& network) {
-  const auto wanted = network.features.find("wireguard");
-  if (wanted == network.features.end() || !wanted->is_string() ||
+  const auto wanted = network.features->find("wireguard");
+  if (wanted == network.features->end() || !wanted->is_string() ||
       !equal_ignoring_case(wanted->get<std::string>(), "yes"))
     return;
   ir::PortRule rule;
   rule.protocol = "udp";
-  const auto port = network.features.find("wireguard_port");
-  const bool given = port != network.features.end() && port->is_number();
+  const auto port = network.features->find("wireguard_port");
+  const bool given = port != network.features->end() && port->is_number();
   rule.remote = rule.remote_end = rule.local = rule.local_end =
       given ? port->get<int>() : sema::kUsualWireguardPort;
   for (const ir::PortRule& other : network.ports) {

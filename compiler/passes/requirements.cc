@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "common/digest.h"
 #include "common/text.h"
@@ -64,11 +65,11 @@ ir::Json value_json(Build& build, const hir::Value& value, std::string_view feat
   if (auto plain = value.text()) return std::string(*plain);
   if (auto* list = value.list()) {
     ir::Json array = ir::Json::array();
-    for (const hir::Value& item : *list) array.push_back(value_json(build, item, feature, place));
+    for (const hir::Value item : *list) array.push_back(value_json(build, item, feature, place));
     return array;
   }
   if (auto* reference = value.reference())
-    return fmt::format("{} {}", reference->kind.text, reference->target.text);
+    return fmt::format("{} {}", reference->target_kind.text, reference->target.text);
   return nullptr;
 }
 

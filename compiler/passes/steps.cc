@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "common/store_address.h"
@@ -59,7 +60,7 @@ class StepMaker {
         if (application.preinstalled || application.name.starts_with("ansible.")) continue;
         // "org.gnu.make" is the package make.
         std::string name = application.name.substr(application.name.rfind('.') + 1);
-        step.resources.push_back({"package", name, {{"state", "present"}}, node.origin});
+        step.resources.push_back({"package", name, ir::Json{{"state", "present"}}, node.origin});
       }
       if (!node.configured || step.resources.empty()) continue;
       step.recipe = "disk.0.applications";
@@ -217,12 +218,12 @@ class StepMaker {
     for (const Build::TrainingStep& job : build_.trainings)
       programs[build_.steps[job.step].id] = &build_.steps[job.step];
     for (const Build::TrainingStep& job : build_.trainings) {
-      for (const ir::Json& input : build_.steps[job.step].program.value("inputs", ir::Json::array())) {
+      for (const ir::Json& input : build_.steps[job.step].program->value("inputs", ir::Json::array())) {
         if (!input.contains("files")) continue;
         const std::string name = ir::unknowns_in(input).front();
         const auto made_by = programs.find(name.substr(0, name.rfind('.')));
         if (made_by == programs.end()) continue;  // it has an error of its own
-        const std::string results = made_by->second->program.value("results", "");
+        const std::string results = made_by->second->program->value("results", "");
         if (!is_store_address(results)) continue;
         WithinUse within(build_.diagnostics, job.instance->used_from);
         build_.diagnostics

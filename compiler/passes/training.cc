@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "common/store_address.h"
@@ -44,8 +45,8 @@ ir::Json job_of(const ir::Resource& resource, const ir::Json& dataset) {
   const ir::ResourceType& type = *ir::find_resource_type("training");
   ir::Json job = {{"job", 1}};
   for (const ir::Property& property : type.properties) {
-    auto found = resource.properties.find(std::string(property.name));
-    if (!property.job_key.empty() && found != resource.properties.end()) put(job, property.job_key, *found);
+    auto found = resource.properties->find(std::string(property.name));
+    if (!property.job_key.empty() && found != resource.properties->end()) put(job, property.job_key, *found);
   }
   for (const char* key : {"name", "directory", "train", "test", "skip_corrupt"}) {
     if (dataset.contains(key)) job["dataset"][key] = dataset[key];

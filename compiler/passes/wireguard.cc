@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "common/digest.h"
 #include "common/text.h"
@@ -76,15 +77,15 @@ class Joiner {
     const auto range = sema::wireguard_range(cidr.empty() ? sema::kUsualWireguardRange : cidr);
     if (wanted != "yes" || !range || network.reference) return std::nullopt;
     joined.range = *range;
-    if (auto port = network.features.find("wireguard_port");
-        port != network.features.end() && port->is_number())
+    if (auto port = network.features->find("wireguard_port");
+        port != network.features->end() && port->is_number())
       joined.port = port->get<int>();
     return joined;
   }
 
   static std::string text(const ir::Network& network, const char* feature) {
-    auto found = network.features.find(feature);
-    return found != network.features.end() && found->is_string() ? found->get<std::string>() : std::string();
+    auto found = network.features->find(feature);
+    return found != network.features->end() && found->is_string() ? found->get<std::string>() : std::string();
   }
 
   void wrong(const ir::Network& network, std::string_view feature, const std::string& message) {
@@ -153,22 +154,22 @@ class Joiner {
     barrier.needs_success = true;
     for (const Member& member : joined.members) {
       ir::Step key = step_of(joined, member, ".key");
-      key.resources.push_back({"package", "wireguard-tools", {{"state", "present"}}, key.origin});
+      key.resources.push_back({"package", "wireguard-tools", ir::Json{{"state", "present"}}, key.origin});
       key.resources.push_back(
-          {"wireguard_key", joined.interface(), {{"network", joined.network->name}}, key.origin});
+          {"wireguard_key", joined.interface(), ir::Json{{"network", joined.network->name}}, key.origin});
       if (auto before = last.find(key.nodes[0]); before != last.end())
         key.after.push_back({before->second, "same node"});
       ir::Step join = step_of(joined, member, "");
-      join.resources.push_back({"wireguard",
-                                joined.interface(),
-                                {{"network", joined.network->name},
-                                 {"address", fmt::format("{}/{}", member.address, joined.range.prefix)},
-                                 {"port", joined.port},
-                                 {"keys", keys},
-                                 {"addresses", addresses},
-                                 {"endpoints", endpoints},
-                                 {"names", names}},
-                                join.origin});
+      join.resources.push_back(
+          {"wireguard", joined.interface(),
+           ir::Json{{"network", joined.network->name},
+                    {"address", fmt::format("{}/{}", member.address, joined.range.prefix)},
+                    {"port", joined.port},
+                    {"keys", keys},
+                    {"addresses", addresses},
+                    {"endpoints", endpoints},
+                    {"names", names}},
+           join.origin});
       join.after.push_back({key.id, "same node"});
       barrier.after.push_back({join.id, fmt::format("part of {}", joined.network->address)});
       for (ir::Step* step : {&key, &join}) {

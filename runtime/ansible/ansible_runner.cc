@@ -102,7 +102,7 @@ class AnsibleRun {
     if (version != context_.program->options.end()) {
       context_.context->log(fmt::format(
           "option ansible_version = {}: the installed ansible-playbook is used, whatever its version",
-          version->second.dump()));
+          version->second->dump()));
     }
     for (const auto& host : context_.program->ansible_hosts) {
       context_.context->log(
@@ -148,7 +148,7 @@ class AnsibleRun {
 
   std::string password_for_sudo() const {
     auto written = node_.node->secrets.find("password");
-    return sudo_password(written == node_.node->secrets.end() ? Json() : written->second,
+    return sudo_password(written == node_.node->secrets.end() ? Json() : *written->second,
                          context_.context->secrets);
   }
 
@@ -157,7 +157,7 @@ class AnsibleRun {
     auto found = node_.node->secrets.find(name);
     if (found == node_.node->secrets.end() || !ir::is_secret(found->second) || !context_.context->secrets)
       return "";
-    auto value = context_.context->secrets->find(found->second.at("$secret").get<std::string>());
+    auto value = context_.context->secrets->find(found->second->at("$secret").get<std::string>());
     return value == context_.context->secrets->end() ? "" : value->second;
   }
 

@@ -84,7 +84,7 @@ Json radl_objects(const ir::Program& program) {
   Json all = Json::array();
   for (const auto& network : program.networks) {
     Json object{{"class", "network"}, {"id", network.name}};
-    for (const auto& [name, value] : network.features.items()) {
+    for (const auto& [name, value] : network.features->items()) {
       std::string key = name;
       std::replace(key.begin(), key.end(), '.', '_');
       object[key] = ir::secrets_in(value).empty() ? value : Json("");
@@ -181,7 +181,7 @@ Json host_variables(const InventoryInput& input, const NodeHandle& node) {
   }
   auto password = n.secrets.find("password");
   if (key.empty() && password != n.secrets.end() && input.secrets && ir::is_secret(password->second)) {
-    auto value = input.secrets->find(password->second.at("$secret").get<std::string>());
+    auto value = input.secrets->find(password->second->at("$secret").get<std::string>());
     if (value != input.secrets->end()) v["ansible_password"] = v["ansible_ssh_pass"] = value->second;
   }
   if (!text(node.attributes, "confined_to").empty()) v["ansible_shell_type"] = "radl_sh";

@@ -145,7 +145,7 @@ Result<Measured> measure(const Environment& environment, ProfilePlace& place, co
   const std::string shape = options.input.empty() ? dataset.shape : options.input;
   auto work = work_of(environment, training, shape);
   if (!work.ok()) return std::move(work).status();
-  const Json& job = training.training.at("job");
+  const Json& job = training.training->at("job");
   const std::string name = job.value("model", "");
   const double batch = options.batch.value_or(facts.batch);
   Measured measured;

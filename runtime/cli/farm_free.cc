@@ -19,7 +19,7 @@ int run_free(const Session& session, const Options& options) {
   if (!project.ok()) return report(session, project.status());
   std::set<std::string> systems;
   for (const driver::ElasticFarm& farm : (*project)->farms) {
-    if (!options.farm.empty() && farm.step.program.value("name", "") != options.farm) continue;
+    if (!options.farm.empty() && farm.step.program->value("name", "") != options.farm) continue;
     systems.insert(farm.system);
   }
   if (systems.empty())

@@ -59,7 +59,7 @@ std::vector<int> sizes_of(const RecommendQuestion& question, const ProgramModel&
                           bool one_system) {
   if (!question.default_sizes) return question.input.sizes;
   std::vector<int> sizes = {static_cast<int>(step.nodes.size())};
-  const std::string work = step.program.value("identity", "");
+  const std::string work = step.program->value("identity", "");
   if (one_system)
     for (const auto& type : question.input.workers) {
       const std::vector<int> known = model.sizes(work, type.machine.kind);
@@ -129,7 +129,7 @@ void inputs_of(const ProgramAnswer& answer, size_t nodes_of_file, ChoiceInputs& 
 Status not_known(const std::vector<ProgramRun>& runs, const ir::Step& step, const std::string& command) {
   double longest = 0;
   for (const ProgramRun& run : runs)
-    if (run.work == step.program.value("identity", "")) longest = std::max(longest, run.seconds);
+    if (run.work == step.program->value("identity", "")) longest = std::max(longest, run.seconds);
   if (longest <= 0)
     return not_found("no measured run of " + step.id + " in its current form")
         .with_hint("measure it with a short run: " + command);
@@ -182,7 +182,7 @@ int run_program(const Session& session, const RecommendFlags& flags, const Proje
   answer.id = step.id;
   const auto& types = answer.question.input.workers;
   answer.profile = driver::profile_command(project, step, types.front().machine.shared);
-  const std::string work = step.program.value("identity", "");
+  const std::string work = step.program->value("identity", "");
   auto runs = load_program_runs(machinery.host().calibration_file(), work, "");
   if (!runs.ok()) return report(session, runs.status());
   const ProgramModel model(*runs);

@@ -150,7 +150,7 @@ Named named_by(const ir::Program& program) {
     for (const ir::Resource& resource : step.resources) add_places(resource.properties, named);
     add_places(step.training, named);
     add_places(step.program, named);
-    for (const auto& [job, result] : {std::pair(&step.training, "result"), {&step.program, "results"}})
+    for (const auto& [job, result] : {std::pair(&*step.training, "result"), {&*step.program, "results"}})
       if (const auto place = job->find(result); place != job->end() && place->is_string())
         add_place(place->get<std::string>(), Json::object(), named);
   }

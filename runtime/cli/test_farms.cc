@@ -41,7 +41,7 @@ std::vector<FarmTrials> try_farms(const ir::Program& program, size_t runs, uint6
   std::vector<FarmTrials> all;
   for (const ir::Step& step : program.steps) {
     if (!driver::has_farm(step)) continue;
-    auto settings = farm::parse_farm(step.program.at("farm").get<std::string>());
+    auto settings = farm::parse_farm(step.program->at("farm").get<std::string>());
     const auto node = std::find_if(program.nodes.begin(), program.nodes.end(), [&](const ir::Node& one) {
       return !step.nodes.empty() && one.address == step.nodes.front();
     });

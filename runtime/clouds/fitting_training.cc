@@ -29,7 +29,7 @@ bool trains(const ir::Program& program, const ir::Node& node) {
   return std::any_of(program.steps.begin(), program.steps.end(), [&](const ir::Step& step) {
     const bool is_training =
         step.kind == ir::StepKind::Training ||
-        (step.kind == ir::StepKind::Program && !step.program.value("launcher", Json()).empty());
+        (step.kind == ir::StepKind::Program && !step.program->value("launcher", Json()).empty());
     return is_training && std::find(step.nodes.begin(), step.nodes.end(), node.address) != step.nodes.end();
   });
 }

@@ -83,8 +83,8 @@ std::string text_wanted(const ir::Node& node, const std::string& feature) {
 }
 
 std::string text_wanted(const ir::Network& network, const std::string& feature) {
-  auto found = network.features.find(feature);
-  return found != network.features.end() && found->is_string() ? found->get<std::string>() : "";
+  auto found = network.features->find(feature);
+  return found != network.features->end() && found->is_string() ? found->get<std::string>() : "";
 }
 
 bool says_yes(const ir::Node& node, const std::string& feature) {
@@ -196,7 +196,7 @@ std::vector<std::string> features_without_effect(const ir::Node& node,
 std::vector<std::string> features_without_effect(const ir::Network& network,
                                                  const std::vector<std::string>& unused) {
   std::vector<std::string> found;
-  for (const auto& [name, value] : network.features.items())
+  for (const auto& [name, value] : network.features->items())
     if (!is_no(value) && has(unused, name)) found.push_back(name);
   return found;
 }

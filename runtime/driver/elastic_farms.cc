@@ -49,7 +49,7 @@ std::string address_of(const std::string& system, int ordinal) {
 // Sorts nodes on which tasks run to the front of `there`: they stay.
 Result<size_t> wanted_count(const ElasticFarm& elastic, std::vector<int>& there,
                             const std::string& work_directory) {
-  auto settings = farm::parse_farm(elastic.step.program.value("farm", ""));
+  auto settings = farm::parse_farm(elastic.step.program->value("farm", ""));
   if (!settings) return static_cast<size_t>(elastic.most);  // the plan says what is wrong
   std::set<std::string> existing;
   for (const int ordinal : there) existing.insert(address_of(elastic.system, ordinal));

@@ -110,15 +110,15 @@ Result<FarmToBe> farm_to_be(const ir::Step& step, const farm::FarmSettings& sett
 }
 
 bool has_farm(const ir::Step& step) {
-  auto found = step.program.find("farm");
-  return found != step.program.end() && found->is_string();
+  auto found = step.program->find("farm");
+  return found != step.program->end() && found->is_string();
 }
 
 FarmForecast farm_forecast(const ir::Program& program, const ir::Step& step,
                            const std::string& work_directory) {
   FarmForecast whole;
   foresight::ProgramForecast& forecast = whole.program;
-  auto settings = farm::parse_farm(step.program.at("farm").get<std::string>());
+  auto settings = farm::parse_farm(step.program->at("farm").get<std::string>());
   if (!settings) {
     forecast.unknown = "its farm cannot run: " + settings.status().text();
     return whole;

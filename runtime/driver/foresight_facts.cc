@@ -37,7 +37,7 @@ constexpr double kPasses = 3;
 constexpr double kVirtualCorePeak = 4.8e10;
 constexpr double kMinute = 60;
 
-const Json& job_of(const ir::Step& training) { return training.training.at("job"); }
+const Json& job_of(const ir::Step& training) { return training.training->at("job"); }
 
 // The value, or `otherwise` where it is absent or known only after apply.
 double number_of(const Json& object, const char* key, double otherwise) {

@@ -96,7 +96,7 @@ bool NextRound::restarts_elsewhere(const std::string& job) const {
   const auto step = std::find_if(program_->steps.begin(), program_->steps.end(),
                                  [&](const ir::Step& one) { return one.id == job; });
   if (step == program_->steps.end()) return false;
-  return step->kind == ir::StepKind::Training || step->program.value("retries", 0) > 0;
+  return step->kind == ir::StepKind::Training || step->program->value("retries", 0) > 0;
 }
 
 // What a node has besides a farm, which a replacement would take away; empty: nothing. Nobody else uses the

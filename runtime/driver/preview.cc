@@ -133,8 +133,8 @@ std::string saved_plan_of(const Project& project, const Plan& plan) {
   saved.files = project.files;
   saved.module_path = project.compile_with.module_path;
   for (const auto& [name, value] : project.compiled.program.inputs) {
-    if (value.is_object() && value.contains("$secret")) continue;
-    saved.inputs[name] = value.is_string() ? value.get<std::string>() : value.dump();
+    if (value->is_object() && value->contains("$secret")) continue;
+    saved.inputs[name] = value->is_string() ? value->get<std::string>() : value->dump();
   }
   return encode_plan_file(saved);
 }

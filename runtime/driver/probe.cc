@@ -40,7 +40,7 @@ Status make_probe(ir::Program& program, const std::string& training_id, double e
   for (ir::Step& step : program.steps) {
     if (step.id != training_id) continue;
     step.training["result"] = result;
-    step.training.erase("checkpoints");
+    step.training->erase("checkpoints");
     Json& job = step.training["job"];
     job["epochs"] = epochs;
     if (batch) job["batch_size"] = static_cast<long long>(*batch);

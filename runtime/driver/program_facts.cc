@@ -21,14 +21,14 @@ namespace radl::driver {
 using foresight::ProgramRun;
 
 std::string program_family(const ir::Step& program) {
-  const std::string main = program.program.value("main", "");
-  return fmt::format("{} ({})", program.program.value("name", ""),
+  const std::string main = program.program->value("main", "");
+  return fmt::format("{} ({})", program.program->value("name", ""),
                      main.starts_with('/') ? std::filesystem::path(main).filename().string() : main);
 }
 
 foresight::ProgramQuestion program_question(const ir::Step& program, const foresight::MachineFacts& machine,
                                             size_t nodes) {
-  return {program.program.value("identity", ""),
+  return {program.program->value("identity", ""),
           program_family(program),
           machine.kind,
           machine.cores,

@@ -107,7 +107,7 @@ Result<foresight::ProgramRun> probe_on_nodes(const Host& host, const ProjectOpti
   if (!values.ok()) return std::move(values).status();
   ir::Step step = program;
   step.program = std::move(*values);
-  step.program["name"] = program.program.value("name", "") + "-probe";  // a folder beside that of a real run
+  step.program["name"] = program.program->value("name", "") + "-probe";  // a folder beside that of a real run
   make_short_run(step, probe.seconds, nodes->work_directory + "/programs/" + jobs::folder_of(step));
   step.nodes.clear();
   for (const NodeHandle& handle : handles) step.nodes.push_back(handle.address);

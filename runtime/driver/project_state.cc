@@ -131,7 +131,7 @@ Result<std::string> state_of_program(const Host& host, const ProjectOptions& opt
   if (std::string given = given_state(host, options); !given.empty()) return state_place(host, given);
   auto option = program.options.find("state");
   if (option == program.options.end()) return absolute(host, default_state_directory(file));
-  if (option->second.is_string()) return beside(host, option->second.get<std::string>(), file);
+  if (option->second->is_string()) return beside(host, option->second->get<std::string>(), file);
   return Status(Code::Invalid, "option state: expected a string")
       .with_hint("a folder, or 's3://BUCKET/PREFIX', 'gs://..', 'az://..'");
 }

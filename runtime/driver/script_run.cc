@@ -106,7 +106,7 @@ Result<ir::Step> step_of(const Host& host, const ScriptRequest& request,
   step.id = "program/" + name;
   step.kind = ir::StepKind::Program;
   for (const NodeHandle& node : nodes) step.nodes.push_back(node.address);
-  step.program = {
+  step.program = Json{
       {"name", name},
       {"main", python ? file : "sh"},
       {"source", {{"kind", "file"}, {"path", path.string()}, {"sha256", *digest}}},
@@ -169,7 +169,7 @@ Result<ScriptEnd> run_script(const Host& host, const ProjectOptions& project, co
     if (Status removed = jobs::remove_job(member); !removed.ok())
       tell({Notice::Kind::Note, node.address + ": " + removed.text()});
   }
-  return end_of_script(step->program.at("results"));
+  return end_of_script(step->program->at("results"));
 }
 
 }  // namespace radl::driver

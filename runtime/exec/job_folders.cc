@@ -112,8 +112,8 @@ std::vector<JobFolder> with_folder_of(const ir::Step& step, const StepRecord& re
   JobFolder folder;
   folder.name = jobs::folder_of(step);
   if (step.kind == ir::StepKind::Program) {
-    folder.signal = step.program.value("stop_signal", folder.signal);
-    folder.grace_seconds = step.program.value("grace_seconds", folder.grace_seconds);
+    folder.signal = step.program->value("stop_signal", folder.signal);
+    folder.grace_seconds = step.program->value("grace_seconds", folder.grace_seconds);
   }
   auto same =
       std::find_if(before.begin(), before.end(), [&](const auto& each) { return each.name == folder.name; });

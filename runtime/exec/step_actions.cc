@@ -210,9 +210,9 @@ Result<ir::Step> resolved_step(Execution& execution, const ir::Step& step) {
   ir::Step whole = step;
   for (ir::Resource& resource : whole.resources) {
     resource.properties = ir::substitute(resource.properties, unknown_value, secret_value);
-    if (auto name = resource.properties.find(ir::kNameProperty); name != resource.properties.end()) {
+    if (auto name = resource.properties->find(ir::kNameProperty); name != resource.properties->end()) {
       if (name->is_string()) resource.name = name->get<std::string>();
-      resource.properties.erase(name);
+      resource.properties->erase(name);
     }
   }
   whole.training = ir::substitute(whole.training, unknown_value, secret_value);
@@ -254,11 +254,10 @@ Result<ir::Step> drain_step(Execution& execution, const Action& action) {
   drain.origin = of->origin;
   for (const ir::Resource& resource : whole->resources) {
     drain.resources.push_back(
-        {"command",
-         resource.properties.value("drain", ""),
-         {{"environment",
-           {{"RADL_NODES", nodes}, {"RADL_ORDINALS", ordinals}, {"RADL_ADDRESSES", addresses}}},
-          {"timeout", resource.properties.value("drain_timeout", 600.0)}},
+        {"command", resource.properties->value("drain", ""),
+         Json{{"environment",
+               {{"RADL_NODES", nodes}, {"RADL_ORDINALS", ordinals}, {"RADL_ADDRESSES", addresses}}},
+              {"timeout", resource.properties->value("drain_timeout", 600.0)}},
          resource.origin});
   }
   return drain;
@@ -309,7 +308,7 @@ Status stop_services(Execution& execution, const Action& action,
     step.nodes = {node};
     for (const Json& name : action.spec["stops"])
       step.resources.push_back(
-          {"service", name.get<std::string>(), {{"state", "stopped"}, {"enabled", false}}, {}});
+          {"service", name.get<std::string>(), Json{{"state", "stopped"}, {"enabled", false}}, {}});
     if (Status stopped = run_unrecorded(execution, step, deadline).status; !stopped.ok()) return stopped;
   }
   return {};

@@ -43,8 +43,8 @@ farm::Resources offered_by(const ir::Node& node) {
 }
 
 void add_farm_note(const ir::Program& program, const ir::Step& step, std::vector<std::string>& notes) {
-  auto found = step.program.find("farm");
-  if (found == step.program.end() || !found->is_string()) return;
+  auto found = step.program->find("farm");
+  if (found == step.program->end() || !found->is_string()) return;
   auto settings = farm::parse_farm(found->get<std::string>());
   if (!settings) {
     notes.push_back(fmt::format("{}: its farm cannot run: {}", step.id, settings.status().text()));

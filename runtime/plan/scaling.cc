@@ -204,8 +204,8 @@ Status check_elastic(const ir::Program& program) {
     for (const ir::Resource& resource : step.resources) {
       if (resource.type != "elastic") continue;
       for (const char* name : {"system", "min", "max", "idle", "directory", "drain_timeout"}) {
-        auto found = resource.properties.find(name);
-        if (found == resource.properties.end()) continue;
+        auto found = resource.properties->find(name);
+        if (found == resource.properties->end()) continue;
         if (ir::unknowns_in(*found).empty() && ir::secrets_in(*found).empty()) continue;
         return invalid(fmt::format("elastic '{}' of {}: '{}' must be known when it is planned", resource.name,
                                    step.id, name));

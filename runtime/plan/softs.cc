@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <nlohmann/json.hpp>
 
 #include "compiler/ir/derive.h"
 
@@ -55,7 +56,7 @@ ir::Json common(const ir::Json& a, const ir::Json& b) {
   return found;
 }
 
-bool unite_equals(std::optional<ir::Json>& into, const ir::Json& more) {
+bool unite_equals(ir::JsonBox& into, const ir::Json& more) {
   if (!into) {
     into = more;
     return true;

@@ -228,7 +228,7 @@ LeftRunning left_running(const StepRecord& record, const Snapshot& snapshot) {
 bool can_miss(const ir::Step& step, const std::string& node) {
   if (ir::has_elastic_farm(step)) return true;
   if (step.kind == ir::StepKind::Program)
-    return step.program.value("lost", "all") == "alone" && !step.nodes.empty() && node != step.nodes.front();
+    return step.program->value("lost", "all") == "alone" && !step.nodes.empty() && node != step.nodes.front();
   return step.kind == ir::StepKind::Training && has_workers_only(step.training, node);
 }
 

@@ -274,13 +274,13 @@ class StepPlanner {
     action.seconds = predicted(step, digest, record);
     // Identifies the computation independently of its name: only that determines the duration.
     if (step.kind == ir::StepKind::Program) {
-      action.spec = {{"work", step.program.value("identity", "")}};
+      action.spec = {{"work", step.program->value("identity", "")}};
       add_farm_note(draft_.input.program, step, draft_.plan.notes);
     }
     if (step.kind == ir::StepKind::Training) {
       if (draft_.input.options.leave_jobs) action.spec = {{"only_joins", true}};
       // Checkpoints in a bucket outlive the nodes and the state, and are kept apart by what is trained.
-      const std::string kept = step.training.value("checkpoints", "");
+      const std::string kept = step.training->value("checkpoints", "");
       const bool known = record && same_identity(step, *record);
       action.resume = known ? epochs_of(step.training) >= epochs_before(*record) : !kept.empty();
       if (action.resume)
@@ -312,8 +312,8 @@ class StepPlanner {
 
   // Empty: it names no folder for them; those of an earlier version are removed with that version.
   static std::string named_checkpoints_stay(const ir::Step& step) {
-    const auto named = step.program.find("checkpoints");
-    if (named == step.program.end()) return "";
+    const auto named = step.program->find("checkpoints");
+    if (named == step.program->end()) return "";
     return fmt::format("; the checkpoints in {} stay, and it can resume from them",
                        named->is_string() ? named->get<std::string>() : "the folder of `checkpoints`");
   }
@@ -327,7 +327,7 @@ class StepPlanner {
              (stay.empty() ? ", so its checkpoints are not used" : stay);
       if (!stay.empty()) return;
       const Json before = record.definition ? record.definition->value("program", Json()) : Json();
-      if (before.is_object() && before.value("arguments", Json()) != step.program.value("arguments", Json()))
+      if (before.is_object() && before.value("arguments", Json()) != step.program->value("arguments", Json()))
         draft_.plan.notes.push_back(
             step.id +
             ": other arguments make it another program, which has no checkpoints yet. Put arguments "

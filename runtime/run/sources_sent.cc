@@ -97,7 +97,7 @@ void note_large(const ir::Step& step, const Json& source, const std::vector<Mani
 Status tell_sources(const ir::Program& program, const Snapshot& snapshot, const std::string& work_directory,
                     Plan& plan) {
   for (const ir::Step& step : program.steps) {
-    if (step.kind != ir::StepKind::Program || !step.program.contains("source")) continue;
+    if (step.kind != ir::StepKind::Program || !step.program->contains("source")) continue;
     const Json& source = step.program["source"];
     auto action = std::find_if(plan.actions.begin(), plan.actions.end(), [&](const Action& each) {
       return each.id == step.id && each.verb == Verb::Run;

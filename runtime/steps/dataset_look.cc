@@ -34,7 +34,7 @@ std::string shape_text(const Json& job) {
 
 std::optional<Own> own_dataset(const ir::Step& step) {
   if (step.kind != ir::StepKind::Training) return std::nullopt;
-  const Json &data = step.training.value("data", Json::object()), &job = step.training.at("job");
+  const Json &data = step.training->value("data", Json::object()), &job = step.training->at("job");
   const DatasetSource source = dataset_source(data.value("shown", ""), data);
   if (!source.own()) return std::nullopt;
   const auto held = job.value("dataset", Json::object()).value("validation", 0ll);

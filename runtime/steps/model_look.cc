@@ -25,7 +25,7 @@ constexpr int kWrong = 1;  // its exit status for what it is given
 // A name or a text; "" where only apply knows it.
 std::string model_of(const ir::Step& step) {
   if (step.kind != ir::StepKind::Training) return "";
-  const Json model = step.training.value("job", Json::object()).value("model", Json());
+  const Json model = step.training->value("job", Json::object()).value("model", Json());
   return model.is_string() ? model.get<std::string>() : "";
 }
 

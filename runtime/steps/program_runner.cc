@@ -585,7 +585,7 @@ class ProgramRunner : public StepRunner {
   }
   Result<StepOutcome> run(const StepContext& context, const ir::Step& step,
                           const std::vector<NodeHandle>& nodes) override {
-    if (step.program.contains("farm")) return farm::run_farm(context, step, nodes);
+    if (step.program->contains("farm")) return farm::run_farm(context, step, nodes);
     auto run = std::make_shared<ProgramRun>(context, step, nodes);
     auto outcome = run->run();
     if (outcome.ok()) outcome->recorded = [run] { run->mark_collected(); };

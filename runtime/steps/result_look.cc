@@ -14,8 +14,8 @@ namespace radl {
 namespace {
 
 std::string place_of(const ir::Step& step) {
-  return step.kind == ir::StepKind::Program ? step.program.value("results", "")
-                                            : step.training.value("result", "");
+  return step.kind == ir::StepKind::Program ? step.program->value("results", "")
+                                            : step.training->value("result", "");
 }
 
 Status look(const ir::Step& step) {

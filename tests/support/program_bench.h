@@ -27,14 +27,14 @@ struct ProgramBench : testing::Test {
     step.kind = ir::StepKind::Program;
     step.digest = "digest-1";
     for (const auto& handle : handles) step.nodes.push_back(handle.address);
-    step.program = {{"name", "p"},
-                    {"identity", std::string(64, 'a')},
-                    {"members", step.nodes},
-                    {"main", "./run.sh"},
-                    {"python", {{"program", "python3"}}},
-                    {"results", nodes.folder.path("results")},
-                    {"grace_seconds", 5},
-                    {"retries", 0}};
+    step.program = ir::Json{{"name", "p"},
+                            {"identity", std::string(64, 'a')},
+                            {"members", step.nodes},
+                            {"main", "./run.sh"},
+                            {"python", {{"program", "python3"}}},
+                            {"results", nodes.folder.path("results")},
+                            {"grace_seconds", 5},
+                            {"retries", 0}};
     context.context = &nodes.context;
     context.log_path = nodes.folder.path("step.log");
     context.emit = [this](const StepEvent& event) {

@@ -1,6 +1,7 @@
 // Small programs for the runtime's tests, written as a person would describe them.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,7 +65,7 @@ class ProgramBuilder {
       ir::Resource resource;
       resource.type = "file";
       resource.name = path;
-      resource.properties = {{"content", content}};
+      resource.properties = ir::Json{{"content", content}};
       step.resources.push_back(resource);
       step.digest = sha256_hex(recipe + path + content.dump());
       add_same_node_edge(step);
@@ -111,17 +112,18 @@ class ProgramBuilder {
       if (before.kind == ir::StepKind::Barrier) continue;
       step.after.push_back({before.id, "training after the steps of its nodes"});
     }
-    step.training = {{"name", "cifar"},
-                     {"job",
-                      {{"job", 1},
-                       {"model", model},
-                       {"dataset", {{"name", "cifar10"}}},
-                       {"epochs", epochs},
-                       {"sync", {{"mode", "async"}}}}},
-                     {"cluster", {{"chief", ir::Json::array({ps[0]})}, {"ps", ps}, {"worker", worker}}},
-                     {"result", "/tmp/result"},
-                     {"identity", sha256_hex("identity " + model)}};
-    step.digest = sha256_hex(step.training.dump());
+    step.training =
+        ir::Json{{"name", "cifar"},
+                 {"job",
+                  {{"job", 1},
+                   {"model", model},
+                   {"dataset", {{"name", "cifar10"}}},
+                   {"epochs", epochs},
+                   {"sync", {{"mode", "async"}}}}},
+                 {"cluster", {{"chief", ir::Json::array({ps[0]})}, {"ps", ps}, {"worker", worker}}},
+                 {"result", "/tmp/result"},
+                 {"identity", sha256_hex("identity " + model)}};
+    step.digest = sha256_hex(step.training->dump());
     program_.steps.push_back(step);
     return *this;
   }

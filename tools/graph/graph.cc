@@ -1,6 +1,7 @@
 #include "tools/graph/graph.h"
 
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <vector>
 

@@ -53,7 +53,7 @@ bool is_region_name(const std::string& text) {
 }
 
 Result<std::string> subnet_named(const ir::Network& network) {
-  const std::string given = network.features.value("provider_id", "");
+  const std::string given = network.features->value("provider_id", "");
   const std::string whole = id_in(given);
   if (!whole.empty() && whole.find("/subnets/") != whole.npos) return whole;
   const auto parts = split(given, '/');

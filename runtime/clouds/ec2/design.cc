@@ -116,7 +116,7 @@ class Designer : private DesignBuilder {
     }
     note_without_effect(network, {"cidr", "router", "dnsserver", "gateway", "proxy_host", "proxy_key"});
     Json spec = {{"description", "network " + network.name}, {"rules", network_rules(network)}};
-    if (network.features.contains("sg_name") && network.features["sg_name"].is_string())
+    if (network.features->contains("sg_name") && network.features["sg_name"].is_string())
       spec["name"] = network.features["sg_name"];
     if (!vpc.empty()) spec["vpc"] = vpc;
     if (says_yes(network, "create"))

@@ -49,7 +49,8 @@ Result<std::string> id_in(const ir::Network& network, const std::string& ids, co
 
 Result<NetworkPlace> place_of(const ir::Network& network, const std::string& region) {
   NetworkPlace place;
-  if (!network.features.contains("provider_id") || !network.features["provider_id"].is_string()) return place;
+  if (!network.features->contains("provider_id") || !network.features["provider_id"].is_string())
+    return place;
   auto found = id_in(network, network.features["provider_id"].get<std::string>(), region);
   if (!found.ok()) return found.status();
   const std::string id = *found;

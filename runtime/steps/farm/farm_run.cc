@@ -324,11 +324,11 @@ Result<StepOutcome> FarmRun::finish() {
 
 Result<StepOutcome> run_farm(const StepContext& context, const ir::Step& step,
                              const std::vector<NodeHandle>& nodes) {
-  auto settings = parse_farm(step.program.value("farm", ""));
+  auto settings = parse_farm(step.program->value("farm", ""));
   if (!settings) return std::move(settings).status().at(step.id);
   if (Status usable = check_cluster(*settings, step.program, nodes); !usable.ok())
     return std::move(usable).at(step.id);
-  if (!step.program.value("elastic", false))
+  if (!step.program->value("elastic", false))
     return std::make_unique<FarmRun>(context, step, nodes, std::move(*settings))->run();
   // A node that could not be created must not hold up the others. It has no cloud.
   if (!nodes.empty() &&

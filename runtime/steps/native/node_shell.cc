@@ -25,7 +25,7 @@ NodeShell::NodeShell(const NodeHandle& node, const ir::Secrets* secrets, Facts& 
     : node_(node), facts_(facts), name_(std::move(name)) {
   if (!node.node) return;
   auto written = node.node->secrets.find("password");
-  password_ = sudo_password(written == node.node->secrets.end() ? Json() : written->second, secrets);
+  password_ = sudo_password(written == node.node->secrets.end() ? Json() : *written->second, secrets);
 }
 
 Status NodeShell::connect() {

@@ -65,7 +65,7 @@ struct Item {
   double number(const char* property, double otherwise) const;
   bool flag(const char* property, bool otherwise) const;
   bool has(const char* property) const {
-    return resource->properties.contains(property) && !resource->properties[property].is_null();
+    return resource->properties->contains(property) && !resource->properties[property].is_null();
   }
 };
 

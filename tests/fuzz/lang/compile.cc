@@ -1,6 +1,7 @@
 // The whole compiler: any file is refused with a reason, or gives IR that holds together and that the IR's
 // reader understands as it was meant.
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 
 #include "compiler/compile.h"
 #include "compiler/diag/render.h"

@@ -1,6 +1,7 @@
 // Expressions of radl 2, as `radlc console` reads and evaluates them: a value, or at least one error; work
 // and memory stay within the budget.
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 
 #include "compiler/diag/render.h"
 #include "compiler/eval/evaluate.h"

@@ -1,6 +1,7 @@
 // The IR reader: a document from anybody is refused, or is a program that every stage may rely on and that is
 // written back as it was understood.
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 
 #include "compiler/ir/ir.h"
 

@@ -2,6 +2,8 @@
 // says, mistakes have their codes.
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "compiler/diag/render.h"
 #include "compiler/eval/evaluate.h"
 #include "compiler/eval/secret_access.h"

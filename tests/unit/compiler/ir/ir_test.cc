@@ -1,6 +1,7 @@
 // The IR as JSON: round trips, versions, and refusal of what does not hold.
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <random>
 
 #include "compiler/ir/ir.h"
@@ -30,7 +31,7 @@ Program small() {
     step.recipe = "tools";
     step.nodes = {node.address};
     step.digest = "d";
-    step.resources.push_back({"file", "/etc/motd", {{"content", unknown("worker[0].ip")}}, {}});
+    step.resources.push_back({"file", "/etc/motd", Json{{"content", unknown("worker[0].ip")}}, {}});
     program.steps.push_back(step);
   }
   return program;

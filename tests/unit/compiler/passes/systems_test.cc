@@ -6,6 +6,7 @@
 #include <cctype>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "compiler/check/features.h"
 #include "compiler/compile.h"
@@ -154,7 +155,7 @@ TEST_F(Systems, ChoicesAndNumbersAreReadInEveryCaseOrRefused) {
         const auto made = with("'" + upper + "'");
         ASSERT_TRUE(made) << name << ": " << said_;
         if (row.checked) continue;  // stays as written
-        const ir::Json value = network ? made->networks.at(0).features.at(name)
+        const ir::Json value = network ? made->networks.at(0).features->at(name)
                                        : *made->nodes.at(0).requirements.at(name).equals;
         EXPECT_EQ(value, std::string(word)) << name;
       }

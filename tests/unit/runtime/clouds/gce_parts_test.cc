@@ -454,7 +454,7 @@ TEST(GceDesign, NetworksAndAddressesThatCannotBeAreRefused) {
   auto design = designed(program);
   ASSERT_TRUE(design.ok());
   EXPECT_EQ(find(*design, "worker[0]")->spec["networks"][0]["provider"], "projects/p/global/networks/lan");
-  program.networks[0].features = {{"create", "yes"}, {"cidr", "10.1.2.0/28"}};
+  program.networks[0].features = ir::Json{{"create", "yes"}, {"cidr", "10.1.2.0/28"}};
   for (const auto& [address, word] :
        {std::pair("10.1.2.1", "reserves the first 2"), std::pair("10.1.2.14", "the last 2"),
         std::pair("10.9.0.1", "not an address of network"), std::pair("10.1.2.2", ""),

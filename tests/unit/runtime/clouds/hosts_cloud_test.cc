@@ -155,7 +155,8 @@ TEST_F(HostsTest, WhatOurStepsKeepGoesAndWhatRecipesMadeAndTheUserHasStays) {
   ir::Step step;
   step.id = "worker[0]/tools";
   step.nodes = {"worker[0]"};
-  step.resources.push_back({"file", machine.home("large"), {{"content", std::string(1 << 20, 'x')}}, {}});
+  step.resources.push_back(
+      {"file", machine.home("large"), ir::Json{{"content", std::string(1 << 20, 'x')}}, {}});
   auto remote = ssh::make_remote(*test::target_of(seen.attributes, ours.context.work_directory));
   NodeHandle handle;
   handle.address = "worker[0]";

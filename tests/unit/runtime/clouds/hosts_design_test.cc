@@ -92,7 +92,7 @@ TEST_F(HostsDesign, AMissingOrForeignMachineIsRejected) {
 
 TEST_F(HostsDesign, TheLoginMayBeGivenAsAFeatureAndSecretsStayReferences) {
   program.nodes[0].user = "ubuntu";
-  program.nodes[0].secrets["password"] = {{"$secret", "PASSWORD"}};
+  program.nodes[0].secrets["password"] = ir::secret("PASSWORD");
   auto design = cloud->design(input());
   ASSERT_TRUE(design.ok()) << design.status().text();
   EXPECT_EQ(design->resources[1].spec.at("machine"), "ssh://ubuntu@gpu1");

@@ -26,7 +26,7 @@ struct FarmForecast : testing::Test {
     }
     step.id = "program/p";
     step.kind = ir::StepKind::Program;
-    step.program = {{"name", "p"}};
+    step.program = ir::Json{{"name", "p"}};
   }
   void see(const farm::Event& event) {
     ASSERT_TRUE(table.apply(event).ok()) << event;

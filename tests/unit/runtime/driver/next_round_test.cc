@@ -34,7 +34,7 @@ struct NextRoundTest : testing::Test {
     ir::Step step;
     step.id = job.id;
     step.kind = ir::StepKind::Program;
-    step.program = {{"retries", 1}};
+    step.program = ir::Json{{"retries", 1}};
     program.steps = {step};
     begin();
   }

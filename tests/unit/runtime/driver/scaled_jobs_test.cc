@@ -19,8 +19,8 @@ struct ScaledJobsTest : testing::Test {
     step.kind = ir::StepKind::Program;
     for (const ir::Node& node : made.nodes)
       if (node.system == "worker") step.nodes.push_back(node.address);
-    step.program = {{"name", "p"}, {"members", step.nodes}};
-    step.digest = sha256_hex(step.program.dump());
+    step.program = ir::Json{{"name", "p"}, {"members", step.nodes}};
+    step.digest = sha256_hex(step.program->dump());
     made.steps.push_back(step);
     return made;
   }

@@ -79,13 +79,13 @@ ir::Program of_program(const std::string& checkpoints, const std::string& argume
   step.id = "program/p";
   step.kind = ir::StepKind::Program;
   step.nodes = {"worker[0]"};
-  step.program = {{"name", "p"},
-                  {"main", "p.py"},
-                  {"members", step.nodes},
-                  {"arguments", {argument}},
-                  {"identity", sha256_hex(checkpoints + argument)}};
+  step.program = ir::Json{{"name", "p"},
+                          {"main", "p.py"},
+                          {"members", step.nodes},
+                          {"arguments", {argument}},
+                          {"identity", sha256_hex(checkpoints + argument)}};
   if (!checkpoints.empty()) step.program["checkpoints"] = checkpoints;
-  step.digest = sha256_hex(step.program.dump());
+  step.digest = sha256_hex(step.program->dump());
   program.steps.push_back(step);
   return program;
 }
@@ -270,11 +270,12 @@ TEST_F(JobsLeftTest, ATrainingThatWasLeftRunningIsJoinedWithoutAWorkersNode) {
 TEST(CanMiss, WorkersOfATrainingButNotItsServersOrAChiefWithoutSuccessor) {
   ir::Step step;
   step.kind = ir::StepKind::Training;
-  step.training = {{"cluster", {{"ps", {"s"}}, {"worker", {"w0", "w1", "s"}}}}};
+  step.training = ir::Json{{"cluster", {{"ps", {"s"}}, {"worker", {"w0", "w1", "s"}}}}};
   EXPECT_TRUE(can_miss(step, "w0"));
   EXPECT_FALSE(can_miss(step, "s"));
   EXPECT_FALSE(can_miss(step, "other"));
-  step.training = {{"cluster", {{"worker", {"w0", "w1"}}}}, {"job", {{"sync", {{"mode", "allreduce"}}}}}};
+  step.training =
+      ir::Json{{"cluster", {{"worker", {"w0", "w1"}}}}, {"job", {{"sync", {{"mode", "allreduce"}}}}}};
   EXPECT_TRUE(can_miss(step, "w0")) << "worker 0 is the chief, and the other one takes over";
   EXPECT_TRUE(can_miss(step, "w1"));
   step.training["cluster"]["worker"] = {"w0"};

@@ -300,7 +300,7 @@ TEST_F(PlanOfClouds, WhatWasChangedByHandIsChangedBackAndToldApart) {
   // As it was applied: nothing to do.
   bench.observed.specs["network.lan"] = {
       {"ports", bench.snapshot.resources.at("network.lan").spec.at("ports")}};
-  program.networks[0].features.erase("note");
+  program.networks[0].features->erase("note");
   EXPECT_FALSE(bench.plan(program).changes_anything());
 }
 

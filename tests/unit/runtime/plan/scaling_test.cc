@@ -88,7 +88,7 @@ struct ScalePlans : testing::Test {
     for (ir::Step& step : program.steps) {
       if (step.recipe == "head")
         step.resources.push_back(
-            {"elastic", "workers", {{"system", "worker"}, {"min", 1}, {"drain", "leave"}}, {}});
+            {"elastic", "workers", ir::Json{{"system", "worker"}, {"min", 1}, {"drain", "leave"}}, {}});
     }
     return program;
   }
@@ -150,7 +150,7 @@ TEST_F(ScalePlans, TwoSchedulersOfANodeDrainEach) {
     ir::Program program = site(workers);
     for (ir::Step& step : program.steps)
       if (step.recipe == "head")
-        step.resources.push_back({"elastic", "files", {{"system", "worker"}, {"drain", "copy"}}, {}});
+        step.resources.push_back({"elastic", "files", ir::Json{{"system", "worker"}, {"drain", "copy"}}, {}});
     return program;
   };
   bench.applied(both(2));

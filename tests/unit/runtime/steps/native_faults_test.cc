@@ -45,10 +45,10 @@ TEST_F(NativeFaultTest, AnOwnerThatDoesNotExistIsAFailure) {
   ASSERT_TRUE(write_file_atomic(home("there"), "kept").ok());
   for (const char* whose : {"owner", "group"}) {
     for (const ir::Resource& one : std::vector<ir::Resource>{
-             {"file", "~/there", {{"content", "x"}}, {}},
+             {"file", "~/there", ir::Json{{"content", "x"}}, {}},
              {"directory", "~/folder", Json::object(), {}},
-             {"upload", "~/single", {{"source", nodes.folder.path("tree/one")}}, {}},
-             {"upload", "~/tree", {{"source", nodes.folder.path("tree")}}, {}},
+             {"upload", "~/single", ir::Json{{"source", nodes.folder.path("tree/one")}}, {}},
+             {"upload", "~/tree", ir::Json{{"source", nodes.folder.path("tree")}}, {}},
          }) {
       step.resources = {one};
       step.resources[0].properties[whose] = "radl-nobody";
@@ -201,11 +201,11 @@ TEST_F(IsolatedFaultTest, AFullDiskLeavesTheOldContent) {
   std::filesystem::create_directories(steps->nodes.folder.path("tree"));
   ASSERT_TRUE(write_file_atomic(steps->nodes.folder.path("tree/file"), large).ok());
   for (const ir::Resource& one : std::vector<ir::Resource>{
-           {"file", "/small/file", {{"content", large}}, {}},
-           {"file", "/small/file", {{"content", std::string(600000, 'x')}}, {}},
-           {"upload", "/small/file", {{"source", source}}, {}},
-           {"upload", "/small", {{"source", steps->nodes.folder.path("tree")}}, {}},
-           {"download", "/small/file", {{"url", "file:///large"}, {"sha256", sha256_hex(large)}}, {}},
+           {"file", "/small/file", ir::Json{{"content", large}}, {}},
+           {"file", "/small/file", ir::Json{{"content", std::string(600000, 'x')}}, {}},
+           {"upload", "/small/file", ir::Json{{"source", source}}, {}},
+           {"upload", "/small", ir::Json{{"source", steps->nodes.folder.path("tree")}}, {}},
+           {"download", "/small/file", ir::Json{{"url", "file:///large"}, {"sha256", sha256_hex(large)}}, {}},
        }) {
     steps->step.resources = {one};
     Status failed = steps->error();
@@ -229,7 +229,7 @@ TEST_F(IsolatedFaultTest, KeysAreNotWrittenWhereThereIsNoHome) {
                          "'none:x:4321:100:::/bin/sh' >> /etc/passwd; echo done"),
             "done\n");
   for (const char* name : {"rooty", "homeless", "none"}) {
-    steps->step.resources = {{"user", name, {{"authorized_keys", {"ssh-ed25519 AAAA test"}}}, {}}};
+    steps->step.resources = {{"user", name, ir::Json{{"authorized_keys", {"ssh-ed25519 AAAA test"}}}, {}}};
     EXPECT_TRUE(contains(steps->error().message(), "home")) << name;
     EXPECT_EQ(steps->shell("ls -d /.ssh /gone 2>/dev/null"), "") << name;
   }

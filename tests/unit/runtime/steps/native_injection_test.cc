@@ -151,21 +151,23 @@ struct NativeInjectionTest : testing::Test {
 };
 
 TEST_F(NativeInjectionTest, File) {
-  check({{"file", "~/deep/motd", {{"content", "new\n"}, {"mode", "0640"}}, {}},
+  check({{"file", "~/deep/motd", ir::Json{{"content", "new\n"}, {"mode", "0640"}}, {}},
          "rm -rf ~/deep; echo kept > ~/kept",
          "cat ~/deep/motd; stat -c %a ~/deep/motd",
          "new\n640\n",
          "-path ~/deep"});
-  check(
-      {{"file", "~/motd", {{"content", "new\n"}, {"mode", "0640"}, {"owner", std::to_string(getuid())}}, {}},
-       "rm -rf ~/motd; echo old > ~/motd",
-       "cat ~/motd; stat -c %a ~/motd",
-       "new\n640\n",
-       "-path ~/motd"});
+  check({{"file",
+          "~/motd",
+          ir::Json{{"content", "new\n"}, {"mode", "0640"}, {"owner", std::to_string(getuid())}},
+          {}},
+         "rm -rf ~/motd; echo old > ~/motd",
+         "cat ~/motd; stat -c %a ~/motd",
+         "new\n640\n",
+         "-path ~/motd"});
 }
 
 TEST_F(NativeInjectionTest, LargeFile) {
-  check({{"file", "~/large", {{"source", folder.path("large")}}, {}},
+  check({{"file", "~/large", ir::Json{{"source", folder.path("large")}}, {}},
          "echo old > ~/large",
          "wc -c < ~/large",
          "700000\n",
@@ -173,12 +175,12 @@ TEST_F(NativeInjectionTest, LargeFile) {
 }
 
 TEST_F(NativeInjectionTest, Directory) {
-  check({{"directory", "~/a/b", {{"mode", "0750"}}, {}},
+  check({{"directory", "~/a/b", ir::Json{{"mode", "0750"}}, {}},
          "rm -rf ~/a",
          "stat -c %a ~/a/b",
          "750\n",
          "-path ~/a"});
-  check({{"directory", "~/a", {{"state", "absent"}}, {}},
+  check({{"directory", "~/a", ir::Json{{"state", "absent"}}, {}},
          "mkdir -p ~/a/b; touch ~/a/b/c",
          "ls -d ~/a 2>/dev/null",
          "",
@@ -186,7 +188,7 @@ TEST_F(NativeInjectionTest, Directory) {
 }
 
 TEST_F(NativeInjectionTest, UploadOfAFile) {
-  check({{"upload", "~/to/large", {{"source", folder.path("large")}, {"mode", "0600"}}, {}},
+  check({{"upload", "~/to/large", ir::Json{{"source", folder.path("large")}, {"mode", "0600"}}, {}},
          "rm -rf ~/to",
          "wc -c < ~/to/large; stat -c %a ~/to/large",
          "700000\n600\n",
@@ -198,7 +200,7 @@ TEST_F(NativeInjectionTest, UploadOfAFolder) {
       "cd ~/tree && cat one sub/* link && echo && readlink link && stat -c %a one sub/odd* sub/two*";
   std::string wanted = "1321\none\n644\n644\n755\n",
               targets = "-path ~/tree/one -o -path ~/tree/sub -o -path ~/tree/link";
-  ir::Resource upload{"upload", "~/tree", {{"source", folder.path("tree")}}, {}};
+  ir::Resource upload{"upload", "~/tree", ir::Json{{"source", folder.path("tree")}}, {}};
   check({upload, "rm -rf ~/tree", state, wanted, "-path ~/tree"});
   check(
       {upload,
@@ -208,18 +210,19 @@ TEST_F(NativeInjectionTest, UploadOfAFolder) {
 }
 
 TEST_F(NativeInjectionTest, Download) {
-  check({{"download",
-          "~/got",
-          {{"url", "file://" + folder.path("large")}, {"sha256", sha256_hex(std::string(700000, 'x'))}},
-          {}},
-         "rm -f ~/got*; echo old > ~/got",
-         "wc -c < ~/got",
-         "700000\n",
-         "-path ~/got -o -path ~/'got.radl-*.part'"});
+  check(
+      {{"download",
+        "~/got",
+        ir::Json{{"url", "file://" + folder.path("large")}, {"sha256", sha256_hex(std::string(700000, 'x'))}},
+        {}},
+       "rm -f ~/got*; echo old > ~/got",
+       "wc -c < ~/got",
+       "700000\n",
+       "-path ~/got -o -path ~/'got.radl-*.part'"});
 }
 
 TEST_F(NativeInjectionTest, Command) {
-  check({{"command", "mkdir made", {{"creates", "made"}, {"directory", "~/in"}}, {}},
+  check({{"command", "mkdir made", ir::Json{{"creates", "made"}, {"directory", "~/in"}}, {}},
          "rm -rf ~/in; mkdir ~/in",
          "ls ~/in",
          "made\n",
@@ -227,7 +230,7 @@ TEST_F(NativeInjectionTest, Command) {
 }
 
 TEST_F(NativeInjectionTest, Elastic) {
-  check({{"elastic", "workers", {{"system", "worker"}, {"directory", "~/asked"}}, {}},
+  check({{"elastic", "workers", ir::Json{{"system", "worker"}, {"directory", "~/asked"}}, {}},
          "rm -rf ~/asked; mkdir -p ~/asked/workers; echo old > ~/asked/workers/request",
          "[ -x ~/asked/workers/request ] && tail -n 1 ~/asked/workers/request; stat -c %a ~/asked/workers",
          "done\n755\n",
@@ -235,12 +238,14 @@ TEST_F(NativeInjectionTest, Elastic) {
 }
 
 TEST_F(NativeInjectionTest, WaitFor) {
-  check(
-      {{"wait_for", "the file", {{"command", "[ -e ready ] || { touch ready; false; }"}, {"every", 0.1}}, {}},
-       "rm -f ~/ready",
-       "ls ~/ready >/dev/null 2>&1 && echo ready",
-       "ready\n",
-       "-path ~/ready"});
+  check({{"wait_for",
+          "the file",
+          ir::Json{{"command", "[ -e ready ] || { touch ready; false; }"}, {"every", 0.1}},
+          {}},
+         "rm -f ~/ready",
+         "ls ~/ready >/dev/null 2>&1 && echo ready",
+         "ready\n",
+         "-path ~/ready"});
 }
 
 // The engine that would fetch the data is one of our own.
@@ -257,7 +262,7 @@ TEST_F(NativeInjectionTest, Dataset) {
           .ok());
   context.environment =
       context.environment.with("RADL_TRAIN", engine).with("XDG_CACHE_HOME", folder.path("cache"));
-  check({{"dataset", "cifar10", {{"directory", "~/data"}}, {}},
+  check({{"dataset", "cifar10", ir::Json{{"directory", "~/data"}}, {}},
          "chmod -R u+w ~/data ~/.radl 2>/dev/null; rm -rf ~/data; mkdir -p ~/data; echo other > ~/data/one",
          "cd ~/data && cat one sub/two linked",
          "one\ntwo\none\n",
@@ -269,7 +274,7 @@ TEST_F(NativeInjectionTest, Dataset) {
 TEST_F(NativeInjectionTest, Package) {
   test::ProcessRemote machine(home);
   Injection one(machine, context,
-                {{"package", "thing", {{"state", "latest"}}, {}},
+                {{"package", "thing", ir::Json{{"state", "latest"}}, {}},
                  "echo 1 > ~/version; rm -f ~/lists",
                  "cat ~/version",
                  "2\n",
@@ -296,19 +301,20 @@ struct IsolatedInjectionTest : testing::Test {
 };
 
 TEST_F(IsolatedInjectionTest, NewUser) {
-  check({{"user",
-          "radltest",
-          {{"shell", "/bin/sh"}, {"groups", {"games"}}, {"authorized_keys", {"ssh-ed25519 AAAA test"}}},
-          {}},
-         "userdel -r radltest 2>/dev/null",
-         "id -nG radltest; cat ~radltest/.ssh/authorized_keys; stat -c '%U %a' ~radltest/.ssh "
-         "~radltest/.ssh/authorized_keys",
-         "radltest games\nssh-ed25519 AAAA test\nradltest 700\nradltest 600\n",
-         "-path /home/radltest"});
+  check(
+      {{"user",
+        "radltest",
+        ir::Json{{"shell", "/bin/sh"}, {"groups", {"games"}}, {"authorized_keys", {"ssh-ed25519 AAAA test"}}},
+        {}},
+       "userdel -r radltest 2>/dev/null",
+       "id -nG radltest; cat ~radltest/.ssh/authorized_keys; stat -c '%U %a' ~radltest/.ssh "
+       "~radltest/.ssh/authorized_keys",
+       "radltest games\nssh-ed25519 AAAA test\nradltest 700\nradltest 600\n",
+       "-path /home/radltest"});
 }
 
 TEST_F(IsolatedInjectionTest, KeysOfAUser) {
-  check({{"user", "radltest", {{"home", "/home/other"}, {"authorized_keys", {"two", "three"}}}, {}},
+  check({{"user", "radltest", ir::Json{{"home", "/home/other"}, {"authorized_keys", {"two", "three"}}}, {}},
          "userdel radltest 2>/dev/null; rm -rf /home/other; mkdir -p /home/other/.ssh; printf one > "
          "/home/other/.ssh/authorized_keys; useradd -d /home/other -s /bin/sh radltest",
          "cat ~radltest/.ssh/authorized_keys",
@@ -317,7 +323,10 @@ TEST_F(IsolatedInjectionTest, KeysOfAUser) {
 }
 
 TEST_F(IsolatedInjectionTest, Mount) {
-  check({{"mount", "/srv/my data", {{"device", "a b"}, {"fstype", "tmpfs"}, {"options", {"size=64k"}}}, {}},
+  check({{"mount",
+          "/srv/my data",
+          ir::Json{{"device", "a b"}, {"fstype", "tmpfs"}, {"options", {"size=64k"}}},
+          {}},
          "umount '/srv/my data' 2>/dev/null; rm -rf '/srv/my data'; printf '# mine\\nnone /other tmpfs "
          "defaults 0 0\\n' > /etc/fstab; chmod 0640 /etc/fstab",
          "stat -c %a /etc/fstab; cat /etc/fstab; grep -c my /proc/mounts",
@@ -327,7 +336,7 @@ TEST_F(IsolatedInjectionTest, Mount) {
 
 TEST_F(IsolatedInjectionTest, ServiceOfInit) {
   check(
-      {{"service", "thing", {{"enabled", true}}, {}},
+      {{"service", "thing", ir::Json{{"enabled", true}}, {}},
        "rm -f ~/active ~/enabled /etc/rc?.d/???thing; printf '#!/bin/sh\n### BEGIN INIT INFO\n# Provides: "
        "thing\n# Required-Start:\n# Required-Stop:\n# Default-Start: 2 3 4 5\n# Default-Stop: 0 1 6\n### END "
        "INIT INFO\ncase $1 in start) echo > ~/active;; status) test -e ~/active;; esac\n' > "
@@ -340,7 +349,7 @@ TEST_F(IsolatedInjectionTest, ServiceOfInit) {
 
 TEST_F(IsolatedInjectionTest, ServiceOfSystemd) {
   Injection one(remote(), fixture->nodes.context,
-                {{"service", "thing", {{"enabled", true}}, {}},
+                {{"service", "thing", ir::Json{{"enabled", true}}, {}},
                  "mkdir -p /run/systemd/system; rm -f ~/active ~/enabled",
                  "cd ~; ls active enabled",
                  "active\nenabled\n",
@@ -386,13 +395,13 @@ TEST_F(IsolatedInjectionTest, NetworkThatWireguardJoins) {
       remote(), fixture->nodes.context,
       {{"wireguard",
         "wg-lan",
-        {{"network", "lan"},
-         {"address", "10.213.0.1/16"},
-         {"port", 51820},
-         {"keys", {{"worker[0]", "public of private"}, {"far[0]", "F="}}},
-         {"addresses", {{"worker[0]", "10.213.0.1"}, {"far[0]", far}}},
-         {"endpoints", {{"worker[0]", "10.0.0.2"}, {"far[0]", "198.51.100.9"}}},
-         {"names", {{"worker[0]", "worker.lan"}, {"far[0]", "far.lan"}}}},
+        ir::Json{{"network", "lan"},
+                 {"address", "10.213.0.1/16"},
+                 {"port", 51820},
+                 {"keys", {{"worker[0]", "public of private"}, {"far[0]", "F="}}},
+                 {"addresses", {{"worker[0]", "10.213.0.1"}, {"far[0]", far}}},
+                 {"endpoints", {{"worker[0]", "10.0.0.2"}, {"far[0]", "198.51.100.9"}}},
+                 {"names", {{"worker[0]", "worker.lan"}, {"far[0]", "far.lan"}}}},
         {}},
        "mkdir -p /etc/wireguard; rm -rf /etc/wireguard/* ~/.radl/wireguard ~/wg ~/wg-address; echo private > "
        "/etc/wireguard/wg-lan.key; printf '127.0.0.1 localhost\n' > /etc/hosts",

@@ -155,14 +155,15 @@ TEST_F(NativeTest, WaitsForPathsCommandsAndPorts) {
   EXPECT_EQ(started, "ok\n");
   EXPECT_TRUE(run().empty()) << "waiting changes nothing";
   EXPECT_TRUE(std::filesystem::exists(home("appears")));
-  step.resources = {{"wait_for", "nothing", {{"command", "false"}, {"timeout", 1}, {"every", 0.1}}, {}}};
+  step.resources = {
+      {"wait_for", "nothing", ir::Json{{"command", "false"}, {"timeout", 1}, {"every", 0.1}}, {}}};
   EXPECT_TRUE(contains(error().message(), "not ready within 1 s"));
 }
 
 TEST_F(NativeTest, ANodeThatIsAFolderIsNotLeft) {
   std::string outside = nodes.folder.path("outside");
   for (const std::string& path : {outside, home("../../x"), std::string("~/../x")}) {
-    step.resources = {{"file", path, {{"content", "x"}}, {}}};
+    step.resources = {{"file", path, ir::Json{{"content", "x"}}, {}}};
     Status refused = error();
     EXPECT_EQ(refused.code(), Code::Unsupported) << path;
     EXPECT_TRUE(contains(refused.message(), path));
@@ -217,7 +218,7 @@ TEST_F(IsolatedStepsTest, SystemFilesUsersAndServices) {
   auto changes = steps->run();
   ASSERT_EQ(changes.size(), 2u);
   EXPECT_EQ(changes[1].what, "restart");
-  steps->step.resources = {{"service", "no-such-service", {{"state", "running"}}, {}}};
+  steps->step.resources = {{"service", "no-such-service", ir::Json{{"state", "running"}}, {}}};
   EXPECT_TRUE(contains(steps->error().message(), "no /etc/init.d/no-such-service"));
 }
 

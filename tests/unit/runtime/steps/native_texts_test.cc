@@ -135,18 +135,19 @@ TEST_F(NativeTextsTest, NoProgramTakesThemForOptions) {
 TEST_F(NativeTextsTest, NeitherTheRootNorTheHomeIsRemovedHoweverItIsWritten) {
   for (const char* name :
        {"/", "//", "/.", "/usr/..", "/../", "~", "~/", "~//", "~/.", "~/x/..", "~/..", "~/../.."}) {
-    const Status failed = run({"directory", name, {{"state", "absent"}}, {}}, true);
+    const Status failed = run({"directory", name, ir::Json{{"state", "absent"}}, {}}, true);
     EXPECT_NE(failed.message().find("is not removed"), std::string::npos) << name << ": " << failed.text();
   }
 }
 
 TEST_F(NativeTextsTest, BracesOfAnAddressAreNoPattern) {
   ASSERT_TRUE(write_file_atomic(folder.path("{a,b}[1-2]"), "one file").ok());
-  EXPECT_TRUE(run({"download",
-                   "~/got",
-                   {{"url", "file://" + folder.path("{a,b}[1-2]")}, {"sha256", sha256_hex("one file")}},
-                   {}})
-                  .ok());
+  EXPECT_TRUE(
+      run({"download",
+           "~/got",
+           ir::Json{{"url", "file://" + folder.path("{a,b}[1-2]")}, {"sha256", sha256_hex("one file")}},
+           {}})
+          .ok());
 }
 
 }  // namespace

@@ -26,19 +26,19 @@ struct TrainingTest : testing::Test {
     step.kind = ir::StepKind::Training;
     step.digest = "digest-1";
     for (const auto& handle : handles) step.nodes.push_back(handle.address);
-    step.training = {
-        {"name", "t"},
-        {"identity", std::string(64, 'a')},
-        {"result", nodes.folder.path("result")},
-        {"data", {{"source", "subset"}, {"mirror", ""}}},
-        {"cluster",
-         {{"chief", {"server[0]"}}, {"ps", {"server[0]"}}, {"worker", {"worker[0]", "worker[1]"}}}},
-        {"job",
-         {{"job", 1},
-          {"model", "ok"},
-          {"epochs", 2},
-          {"threads", 0},
-          {"dataset", {{"name", "tiny"}, {"directory", "data/tiny"}}}}}};
+    step.training =
+        ir::Json{{"name", "t"},
+                 {"identity", std::string(64, 'a')},
+                 {"result", nodes.folder.path("result")},
+                 {"data", {{"source", "subset"}, {"mirror", ""}}},
+                 {"cluster",
+                  {{"chief", {"server[0]"}}, {"ps", {"server[0]"}}, {"worker", {"worker[0]", "worker[1]"}}}},
+                 {"job",
+                  {{"job", 1},
+                   {"model", "ok"},
+                   {"epochs", 2},
+                   {"threads", 0},
+                   {"dataset", {{"name", "tiny"}, {"directory", "data/tiny"}}}}}};
     context.context = &nodes.context;
     context.run_begun = std::chrono::steady_clock::now();
     context.log_path = nodes.folder.path("step.log");

@@ -115,7 +115,7 @@ ir::Program one_command(const std::string& command) {
     ir::Resource resource;
     resource.type = "command";
     resource.name = command;
-    resource.properties = {{"creates", "~/done"}};
+    resource.properties = ir::Json{{"creates", "~/done"}};
     step.resources.push_back(resource);
     step.digest = sha256_hex(command);
   }
