@@ -48,8 +48,8 @@ bool overrides(const hir::Feature& later, const hir::Feature& earlier) {
 std::string group_key(const FeatureSet& group) {
   const Merged* name = group.find("name");
   if (!name) return {};
-  const hir::Value* value = name->value == nullptr ? nullptr : &name->value->content(expr::kPermitted);
-  if (value != nullptr && value->text()) return "t" + std::string(*value->text());
+  if (name->value != nullptr)
+    if (auto text = name->value->content(expr::kPermitted).text()) return "t" + std::string(*text);
   const hir::Number* number = name->lower.number() ? name->lower.number() : name->upper.number();
   return number ? "n" + Quantity::of(*number).json() : std::string();
 }
@@ -58,12 +58,13 @@ std::string group_key(const FeatureSet& group) {
 
 bool same_value(const hir::Value& a, const hir::Value& b) {
   if (a.kind() != b.kind()) return false;
-  const hir::Value &one = a.content(expr::kPermitted), &other = b.content(expr::kPermitted);
+  const hir::Value one = a.content(expr::kPermitted), other = b.content(expr::kPermitted);
   if (auto text = one.text()) return *text == other.text();
   if (auto boolean = one.boolean()) return boolean == other.boolean();
   if (auto* number = one.number()) return Quantity::of(*number) == Quantity::of(*other.number());
   if (auto* to = one.reference())
-    return to->kind.text == other.reference()->kind.text && to->target.text == other.reference()->target.text;
+    return to->target_kind.text == other.reference()->target_kind.text &&
+           to->target.text == other.reference()->target.text;
   auto* list = one.list();
   if (!list) return false;  // two random strings differ
   return std::equal(list->begin(), list->end(), other.list()->begin(), other.list()->end(), same_value);

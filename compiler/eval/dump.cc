@@ -34,7 +34,7 @@ class Dump {
     if (auto text = value.text()) return fmt::format("'{}'", *text);
     if (auto* list = value.list()) {
       std::string all;
-      for (const Value& item : *list) all += (all.empty() ? "" : ", ") + this->value(item);
+      for (const Value item : *list) all += (all.empty() ? "" : ", ") + this->value(item);
       return "[" + all + "]";
     }
     return std::string(sources_.text(value.span()));

@@ -1,30 +1,31 @@
 #include "compiler/eval/feature_value.h"
 
-#include <cassert>
-
 namespace radl::hir {
 
-namespace {
-
-struct Secret {
-  Value content;
-  std::string_view name;
-};
-
-}  // namespace
-
-Value Value::secret(Arena& arena, const Value& content, std::string_view name) {
-  Value made(content.kind_, content.span_, arena.make<Secret>(content, arena.copy(name)), 0);
-  made.sensitive_ = true;
-  return made;
-}
-
-std::string_view Value::secret_name() const {
-  return sensitive_ ? static_cast<const Secret*>(data_)->name : std::string_view();
-}
-
-const Value& Value::content(expr::Permission) const {
-  return sensitive_ ? static_cast<const Secret*>(data_)->content : *this;
+Kind Value::kind() const {
+  if (node_ == nullptr) return Kind::Error;
+  switch (node_->kind) {
+    case ast::Kind::Secret:
+      return Value(secret().content).kind();
+    case ast::Kind::Number:
+      return Kind::Number;
+    case ast::Kind::String:
+      return text() ? Kind::Text : Kind::Expression;
+    case ast::Kind::Boolean:
+      return Kind::Boolean;
+    case ast::Kind::Random:
+      return Kind::Random;
+    case ast::Kind::ListValue:
+      return Kind::List;
+    case ast::Kind::Ec3Reference:
+      return Kind::Reference;
+    case ast::Kind::Group:
+      return Kind::Group;
+    case ast::Kind::ErrorValue:
+      return Kind::Error;
+    default:
+      return Kind::Expression;
+  }
 }
 
 }  // namespace radl::hir

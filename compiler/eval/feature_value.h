@@ -1,7 +1,8 @@
 // The value of a feature. Part of hir.h.
 //
-// Plain data of 32 bytes that points into a tree or an arena, because a document has many. A secret's content
-// is accessible only with a Permission; without one, readers find no number, text or list.
+// A literal of the syntax tree, as written or as evaluation made it, or a group of features. One pointer,
+// because a document has many. A secret's content is accessible only with a Permission; without one, readers
+// find no number, text or list.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,6 @@
 
 #include "compiler/eval/permission.h"
 #include "compiler/source/source.h"
-#include "compiler/syntax/arena.h"
 #include "compiler/syntax/ast.h"
 
 namespace radl::hir {
@@ -30,62 +30,69 @@ enum class Kind : uint8_t {
   Group,      // contains ( features )
 };
 
-struct Reference {
-  ast::Name kind, target;
-  Span span() const { return {kind.span.file, kind.span.begin, target.span.end}; }
+// A node that only evaluation makes.
+struct Group : ast::Expr {
+  const Features* features = nullptr;
 };
 
 class Value {
  public:
   Value() = default;  // Error
-  static Value of_kind(Kind kind, Span span) { return {kind, span, nullptr, 0}; }
-  static Value number(const Number* number, Span span) { return {Kind::Number, span, number, 0}; }
-  static Value text(std::string_view text, Span span) {
-    return {Kind::Text, span, text.data(), static_cast<uint32_t>(text.size())};
+  Value(const ast::Expr* literal) : node_(literal) {}
+  // `text` must live as long as the arena.
+  static ast::String* text(Arena& arena, std::string_view text, Span span) {
+    return arena.make<ast::String>(ast::Kind::String, span, text);
   }
-  static Value boolean(bool yes, Span span) { return {Kind::Boolean, span, nullptr, yes}; }
-  static Value random(int length, Span span) {
-    return {Kind::Random, span, nullptr, static_cast<uint32_t>(length)};
-  }
-  static Value list(const List<Value>* items, Span span) { return {Kind::List, span, items, 0}; }
-  static Value reference(const Reference* to, Span span) { return {Kind::Reference, span, to, 0}; }
-  static Value group(const Features* features, Span span) { return {Kind::Group, span, features, 0}; }
   // `name`: the secret's name in the IR; "" if it was made from several.
-  static Value secret(Arena& arena, const Value& content, std::string_view name);
+  static ast::Expr* secret(Arena& arena, const ast::Expr* content, std::string_view name) {
+    return arena.make<Secret>(ast::Kind::Secret, content->span, content, arena.copy(name));
+  }
 
-  Kind kind() const { return kind_; }
-  Span span() const { return span_; }
-  bool sensitive() const { return sensitive_; }
-  std::string_view secret_name() const;
+  Kind kind() const;
+  Span span() const { return node_ == nullptr ? Span{} : node_->span; }
+  bool sensitive() const { return is(ast::Kind::Secret); }
+  std::string_view secret_name() const { return sensitive() ? secret().name : std::string_view(); }
   // Returns *this if it is not a secret.
-  const Value& content(expr::Permission) const;
+  Value content(expr::Permission) const { return sensitive() ? Value(secret().content) : *this; }
 
   // Accessors for values that may be shown: null, nullopt or 0 if the value has another kind.
-  const Number* number() const { return is(Kind::Number) ? static_cast<const Number*>(data_) : nullptr; }
+  const Number* number() const { return as<ast::Number>(ast::Kind::Number); }
   std::optional<std::string_view> text() const {
-    if (!is(Kind::Text)) return std::nullopt;
-    return std::string_view(static_cast<const char*>(data_), size_);
+    auto* text = as<ast::String>(ast::Kind::String);
+    return text != nullptr && text->parts.empty() ? std::optional(text->text) : std::nullopt;
   }
-  std::optional<bool> boolean() const { return is(Kind::Boolean) ? std::optional(size_ != 0) : std::nullopt; }
-  int random_length() const { return is(Kind::Random) ? static_cast<int>(size_) : 0; }
-  const List<Value>* list() const {
-    return is(Kind::List) ? static_cast<const List<Value>*>(data_) : nullptr;
+  std::optional<bool> boolean() const {
+    auto* boolean = as<ast::Boolean>(ast::Kind::Boolean);
+    return boolean != nullptr ? std::optional(boolean->value) : std::nullopt;
   }
-  const Reference* reference() const {
-    return is(Kind::Reference) ? static_cast<const Reference*>(data_) : nullptr;
+  int random_length() const {
+    auto* random = as<ast::Random>(ast::Kind::Random);
+    return random != nullptr ? random->length : 0;
   }
-  const Features* group() const { return is(Kind::Group) ? static_cast<const Features*>(data_) : nullptr; }
+  const List<ast::Expr*>* list() const {
+    auto* list = as<ast::ListValue>(ast::Kind::ListValue);
+    return list != nullptr ? &list->items : nullptr;
+  }
+  const ast::Ec3Reference* reference() const { return as<ast::Ec3Reference>(ast::Kind::Ec3Reference); }
+  const Features* group() const {
+    auto* group = as<Group>(ast::Kind::Group);
+    return group != nullptr ? group->features : nullptr;
+  }
 
  private:
-  Value(Kind kind, Span span, const void* data, uint32_t size)
-      : data_(data), span_(span), size_(size), kind_(kind) {}
-  bool is(Kind kind) const { return kind_ == kind && !sensitive_; }
+  struct Secret : ast::Expr {
+    const ast::Expr* content = nullptr;
+    std::string_view name;
+  };
 
-  const void* data_ = nullptr;  // depends on kind_; for a secret: its Secret
-  Span span_;
-  uint32_t size_ = 0;
-  Kind kind_ = Kind::Error;
-  bool sensitive_ = false;
+  bool is(ast::Kind kind) const { return node_ != nullptr && node_->kind == kind; }
+  template <class T>
+  const T* as(ast::Kind kind) const {
+    return is(kind) ? static_cast<const T*>(node_) : nullptr;
+  }
+  const Secret& secret() const { return *static_cast<const Secret*>(node_); }
+
+  const ast::Expr* node_ = nullptr;
 };
 
 }  // namespace radl::hir

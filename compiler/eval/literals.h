@@ -1,12 +1,10 @@
-// Conversion of literals to values. Internal to compiler/eval.
+// Blocks and features whose values are literals. Internal to compiler/eval.
 #pragma once
 
 #include "compiler/eval/hir.h"
 
 namespace radl::hir {
 
-// Returns a literal's value, or Expression if it must be evaluated.
-Value literal(const ast::Expr* expression, Arena& arena);
 Features literal_features(const ast::Features& features, Arena& arena);
 
 // Copies a feature without its value.

@@ -6,38 +6,6 @@
 
 namespace radl::hir {
 
-Value literal(const ast::Expr* expression, Arena& arena) {
-  if (expression == nullptr) return {};
-  const Span span = expression->span;
-  switch (expression->kind) {
-    case ast::Kind::Number:
-      return Value::number(static_cast<const ast::Number*>(expression), span);
-    case ast::Kind::String: {
-      auto* text = static_cast<const ast::String*>(expression);
-      return text->parts.empty() ? Value::text(text->text, span) : Value::of_kind(Kind::Expression, span);
-    }
-    case ast::Kind::Boolean:
-      return Value::boolean(static_cast<const ast::Boolean*>(expression)->value, span);
-    case ast::Kind::Random:
-      return Value::random(static_cast<const ast::Random*>(expression)->length, span);
-    case ast::Kind::ListValue: {
-      auto* items = arena.make<List<Value>>();
-      const auto& written = static_cast<const ast::ListValue*>(expression)->items;
-      items->reserve(arena, written.size());
-      for (const ast::Expr* item : written) items->push(arena, literal(item, arena));
-      return Value::list(items, span);
-    }
-    case ast::Kind::Ec3Reference: {
-      auto* to = static_cast<const ast::Ec3Reference*>(expression);
-      return Value::reference(arena.make<Reference>(to->target_kind, to->target), span);
-    }
-    case ast::Kind::ErrorValue:
-      return Value::of_kind(Kind::Error, span);
-    default:
-      return Value::of_kind(Kind::Expression, span);
-  }
-}
-
 namespace {
 
 void write(Feature& made, const ast::Feature& feature) {
@@ -66,16 +34,16 @@ Features literal_features(const ast::Features& features, Arena& arena) {
     if (feature->form == ast::FeatureKind::Simple) {
       Feature& one = made.items.grow(arena);
       write(one, *feature);
-      new (&one.value) Value(literal(feature->value, arena));  // made in its place
+      one.value = feature->value;
       continue;
     }
     const auto* group = arena.make<Features>(literal_features(*feature->group, arena));
     if (feature->form == ast::FeatureKind::Soft) {
-      made.softs.push(arena, {literal(feature->weight, arena), feature->span, group, feature});
+      made.softs.push(arena, {feature->weight, feature->span, group, feature});
     } else {
       Feature& one = made.items.grow(arena);
       write(one, *feature);
-      one.value = Value::group(group, feature->group->span);
+      one.value = arena.make<Group>(ast::Kind::Group, feature->group->span, group);
     }
   }
   return made;
@@ -124,8 +92,8 @@ class Lowering {
       part_.configures.push_back({block.keyword, block.name, block.span, configure});
     } else if (auto* deploy = ast::as<ast::Deploy>(&block)) {
       auto* cloud = ast::as<ast::String>(deploy->cloud);
-      part_.deploys.push_back({block.name, cloud ? ast::Name{cloud->text, cloud->span} : ast::Name{},
-                               block.span, literal(deploy->count, arena())});
+      part_.deploys.push_back(
+          {block.name, cloud ? ast::Name{cloud->text, cloud->span} : ast::Name{}, block.span, deploy->count});
     } else if (auto* contextualize = ast::as<ast::Contextualize>(&block)) {
       add(*contextualize);
     }
@@ -138,13 +106,8 @@ class Lowering {
     for (const ast::Item* item : written.items)
       made.items.push_back({item->system, item->configure, item->tool, item->span, item->step, item->after});
     for (const ast::Option* option : written.options)
-      made.options.push_back({option->name.text,
-                              option->name.span,
-                              option->span,
-                              {},
-                              option->op,
-                              false,
-                              literal(option->value, arena())});
+      made.options.push_back(
+          {option->name.text, option->name.span, option->span, {}, option->op, false, option->value});
   }
 
   Part& part_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "compiler/eval/hir.h"
@@ -132,7 +133,7 @@ class Evaluating {
       else
         rest.items.push(arena_, feature);
     }
-    into.softs.push(arena_, {literal(written.weight, arena_), written.span, group(rest), &written});
+    into.softs.push(arena_, {written.weight, written.span, group(rest), &written});
   }
 
   Feature shape_of(const ast::Feature& written) {
@@ -145,7 +146,7 @@ class Evaluating {
   void add(const ast::Feature& written, Features& into) {
     Feature made = shape_of(written);
     if (written.form == ast::FeatureKind::Contains) {
-      made.value = Value::group(group(*written.group), written.group->span);
+      made.value = arena_.make<Group>(ast::Kind::Group, written.group->span, group(*written.group));
     } else if (written.value != nullptr) {
       const std::string_view name = written.name.text;
       if (in_system_ && (name == "with" || is_record_list(name))) return;  // see system()
@@ -155,7 +156,7 @@ class Evaluating {
         if (value.kind() == ValueKind::Map && !value.has_unknown()) return map(written, value, into);
         return leaf(made, value, written.value->span, into);
       }
-      made.value = literal(written.value, arena_);
+      made.value = written.value;
       connect(made);
     }
     into.items.push(arena_, made);
@@ -167,9 +168,9 @@ class Evaluating {
       shown_secret(at, made.name);
       return;
     }
-    auto converted = value_of(value, at, made.name);
-    if (!converted) return;
-    made.value = *converted;
+    const ast::Expr* converted = value_of(value, at, made.name);
+    if (converted == nullptr) return;
+    made.value = converted;
     if (made.value.sensitive() && made.op != ast::Op::Eq) made.value = shown_secret(at, made.name);
     connect(made);
     into.items.push(arena_, made);
@@ -254,84 +255,85 @@ class Evaluating {
   // A connection names a network of the module, or one whose name came in through an input.
   void connect(Value& value) {
     auto text = value.text();
-    if (text && scope_.has_network(*text)) value = Value::text(arena_.copy(scope_.full(*text)), value.span());
+    if (text && scope_.has_network(*text)) value = text_of(scope_.full(*text), value.span());
   }
 
-  Value error(Span at) { return Value::of_kind(Kind::Error, at); }
+  ast::Expr* error(Span at) { return arena_.make<ast::Expr>(ast::Kind::ErrorValue, at); }
+  ast::Expr* text_of(std::string_view text, Span at) { return Value::text(arena_, arena_.copy(text), at); }
 
-  Value report(DiagCode code, Span at, std::string message) {
+  ast::Expr* report(DiagCode code, Span at, std::string message) {
     diagnostics_.report(code, at, std::move(message));
     return error(at);
   }
 
-  Value shown_secret(Span at, std::string_view feature) {
+  ast::Expr* shown_secret(Span at, std::string_view feature) {
     return report(DiagCode::SecretShown, at,
                   fmt::format("'{}' is shown in plans: it cannot be a secret", feature));
   }
 
-  // nullopt for `none`.
-  std::optional<Value> value_of(const ast::Expr& expression, std::string_view feature) {
-    if (is_literal(expression)) return literal(&expression, arena_);
+  // Null for `none`.
+  const ast::Expr* value_of(const ast::Expr& expression, std::string_view feature) {
+    if (is_literal(expression)) return &expression;
     return value_of(scope_.value(expression), expression.span, feature);
   }
 
-  std::optional<Value> value_of(const expr::Value& value, Span at, std::string_view feature) {
+  ast::Expr* value_of(const expr::Value& value, Span at, std::string_view feature) {
     if (value.sensitive() && (value.is_number() || value.kind() == ValueKind::Boolean))
       return shown_secret(at, feature);
     // A secret without a value is still reported if it would be visible.
     if (value.is_error()) return value.sensitive() ? Value::secret(arena_, error(at), "") : error(at);
-    if (value.kind() == ValueKind::Null) return std::nullopt;
+    if (value.kind() == ValueKind::Null) return nullptr;
     if (value.has_unknown())
       return report(DiagCode::NotKnownYet, at, fmt::format("'{}' must be known before apply", feature));
     int secrets = 0;
-    auto made =
+    ast::Expr* made =
         value.kind() == ValueKind::List ? list(value, at, feature) : plain(value, at, feature, secrets);
-    if (made) return made;
+    if (made != nullptr) return made;
     return report(DiagCode::FeatureExpression, at,
                   fmt::format("'{}' cannot be {}", feature, expr::kind_name(value.kind())));
   }
 
-  // nullopt for what no feature can be. A secret that is one of several is numbered, as in the IR.
-  std::optional<Value> plain(const expr::Value& value, Span at, std::string_view feature, int& secrets) {
-    std::optional<Value> made;
+  // Null for what no feature can be. A secret that is one of several is numbered, as in the IR.
+  ast::Expr* plain(const expr::Value& value, Span at, std::string_view feature, int& secrets) {
+    ast::Expr* made = nullptr;
     if (value.is_number())
       made = number(value, at);
     else if (value.kind() == ValueKind::Boolean)
-      made = Value::text(value.as_boolean() ? "yes" : "no", at);
+      made = text_of(value.as_boolean() ? "yes" : "no", at);
     else if (value.kind() == ValueKind::String || value.kind() == ValueKind::System)
-      made = Value::text(arena_.copy(value.as_text(expr::kPermitted)), at);
-    if (!made || !value.sensitive()) return made;
+      made = text_of(value.as_text(expr::kPermitted), at);
+    if (made == nullptr || !value.sensitive()) return made;
     std::string name = value.secret_name();
     if (name.empty())
       name = secrets++ == 0 ? fmt::format("{}.{}", place_, feature)
                             : fmt::format("{}.{}#{}", place_, feature, secrets);
-    return Value::secret(arena_, *made, name);
+    return Value::secret(arena_, made, name);
   }
 
-  Value number(const expr::Value& value, Span at) {
+  ast::Expr* number(const expr::Value& value, Span at) {
     const bool whole = value.kind() == ValueKind::Integer;
-    auto* made = arena_.make<Number>();
+    auto* made = arena_.make<ast::Number>(ast::Kind::Number, at);
     made->digits = arena_.copy(*expr::display(whole ? expr::Value::integer(value.as_integer())
                                                     : expr::Value::real(value.as_real())));
     made->is_float = !whole;
     made->integer = whole ? value.as_integer() : 0;
     made->real = value.as_real();
     made->unit = {arena_.copy(value.unit()), at};
-    return Value::number(made, at);
+    return made;
   }
 
   // Each element as a text.
-  std::optional<Value> list(const expr::Value& value, Span at, std::string_view feature) {
-    auto* items = arena_.make<List<Value>>();
-    items->reserve(arena_, static_cast<uint32_t>(value.items().size()));
+  ast::Expr* list(const expr::Value& value, Span at, std::string_view feature) {
+    auto* made = arena_.make<ast::ListValue>(ast::Kind::ListValue, at);
+    made->items.reserve(arena_, static_cast<uint32_t>(value.items().size()));
     int secrets = 0;
     for (const expr::Value& item : value.items()) {
       bool structure = item.kind() == ValueKind::List || item.kind() == ValueKind::Map;
       auto text = structure ? std::nullopt : expr::as_string(item);
-      if (!text) return std::nullopt;
-      items->push(arena_, *plain(*text, at, feature, secrets));
+      if (!text) return nullptr;
+      made->items.push(arena_, plain(*text, at, feature, secrets));
     }
-    return Value::list(items, at);
+    return made;
   }
 
   void add(const ast::Configure& configure) {
@@ -359,8 +361,10 @@ class Evaluating {
     place_ = "option";
     for (const ast::Option* option : written.options) {
       Feature one{option->name.text, option->name.span, option->span, {}, option->op, true, {}};
-      if (option->value != nullptr)
-        one.value = value_of(*option->value, option->name.text).value_or(error(option->value->span));
+      if (option->value != nullptr) {
+        const ast::Expr* value = value_of(*option->value, option->name.text);
+        one.value = value != nullptr ? value : error(option->value->span);
+      }
       if (one.value.sensitive()) one.value = shown_secret(option->value->span, option->name.text);
       made.options.push_back(one);
     }

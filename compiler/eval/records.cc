@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <nlohmann/json.hpp>
 
 namespace radl::hir {
 namespace {
@@ -171,7 +172,7 @@ void RecordWriter::application(Feature shape, const Part& part, Features& into) 
   shape.name = "disk.0.applications";
   shape.unwritten = UINT16_MAX;
   shape.op = ast::Op::None;
-  shape.value = Value::group(group, part.at);
+  shape.value = arena_.make<Group>(ast::Kind::Group, part.at, group);
   into.items.push(arena_, shape);
 }
 

@@ -135,7 +135,7 @@ class Completion {
     made.name_span = made.span = made.op_span = at;
     made.op = ast::Op::Eq;
     made.strict = true;
-    made.value = hir::Value::text(text, at);
+    made.value = hir::Value::text(arena_, text, at);
     return made;
   }
 

@@ -15,11 +15,12 @@ std::string_view op_text(BinaryOp op) {
 
 std::string_view kind_name(Kind kind) {
   static constexpr std::string_view names[] = {
-      "version",     "description", "network", "system",        "ansible",   "general",    "input",  "output",
-      "use",         "configure",   "deploy",  "contextualize", "let",       "assert",     "moved",  "each",
-      "error block", "feature",     "recipe",  "resource",      "option",    "item",       "number", "string",
-      "random",      "boolean",     "list",    "reference",     "reference", "unary",      "binary", "if",
-      "call",        "map",         "select",  "comprehension", "bound",     "error value"};
+      "version",       "description", "network",     "system",  "ansible",       "general",  "input",
+      "output",        "use",         "configure",   "deploy",  "contextualize", "let",      "assert",
+      "moved",         "each",        "error block", "feature", "recipe",        "resource", "option",
+      "item",          "number",      "string",      "random",  "boolean",       "list",     "reference",
+      "reference",     "unary",       "binary",      "if",      "call",          "map",      "select",
+      "comprehension", "bound",       "group",       "secret",  "error value"};
   static_assert(std::size(names) == static_cast<size_t>(Kind::ErrorValue) + 1);
   return names[static_cast<size_t>(kind)];
 }

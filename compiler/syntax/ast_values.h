@@ -54,6 +54,8 @@ enum class Kind : uint8_t {
   Select,
   Comprehension,
   Bound,
+  Group,  // made by evaluation (compiler/eval/feature_value.h), as is a Secret
+  Secret,
   ErrorValue,
 };
 

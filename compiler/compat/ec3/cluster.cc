@@ -69,8 +69,8 @@ class Adding {
   void add_targets(const Aspect& aspect) {
     for (const sema::Merged& item : aspect.features.items) {
       auto* reference = item.value == nullptr ? nullptr : item.value->reference();
-      if (reference != nullptr && !cluster_.find(reference->kind.text, reference->target.text))
-        cluster_.add(reference->kind.text, reference->target.text, nullptr);
+      if (reference != nullptr && !cluster_.find(reference->target_kind.text, reference->target.text))
+        cluster_.add(reference->target_kind.text, reference->target.text, nullptr);
     }
   }
 

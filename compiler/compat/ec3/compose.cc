@@ -156,8 +156,7 @@ class Composer {
   sema::Merged text_feature(std::string_view name, std::string_view text, Span at) {
     Arena& arena = made_->arena;
     auto* value = arena.make<ast::String>(ast::Kind::String, at, arena.copy(text));
-    auto* feature =
-        arena.make<hir::Feature>(name, at, at, at, ast::Op::Eq, false, hir::Value::text(value->text, at));
+    auto* feature = arena.make<hir::Feature>(name, at, at, at, ast::Op::Eq, false, value);
     feature->written = arena.make<ast::Feature>(ast::Kind::Feature, at, ast::FeatureKind::Simple, ast::Op::Eq,
                                                 false, ast::Name{name, at}, at, value);
     sema::Merged merged{.kind = sema::Merged::Kind::Value, .first = feature};

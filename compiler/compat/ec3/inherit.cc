@@ -26,9 +26,9 @@ class Heirs {
 
   void run() {
     for (Aspect* heir : std::vector<Aspect*>(cluster_.order)) {
-      const hir::Reference* reference = from(*heir);
+      const ast::Ec3Reference* reference = from(*heir);
       if (reference == nullptr || circle(*heir, *reference)) continue;
-      Aspect* source = cluster_.find(reference->kind.text, reference->target.text);
+      Aspect* source = cluster_.find(reference->target_kind.text, reference->target.text);
       if (source == nullptr || source->reference)
         missing(*reference);
       else
@@ -37,31 +37,31 @@ class Heirs {
   }
 
  private:
-  static const hir::Reference* from(const Aspect& aspect) {
+  static const ast::Ec3Reference* from(const Aspect& aspect) {
     const sema::Merged* feature = aspect.features.find(kInherit);
     auto* reference = feature != nullptr && feature->value ? feature->value->reference() : nullptr;
-    return reference != nullptr && reference->kind.text == aspect.keyword ? reference : nullptr;
+    return reference != nullptr && reference->target_kind.text == aspect.keyword ? reference : nullptr;
   }
 
-  void missing(const hir::Reference& reference) {
-    std::string word(reference.kind.text);
+  void missing(const ast::Ec3Reference& reference) {
+    std::string word(reference.target_kind.text);
     if (cluster_.part) return;
     cluster_.diagnostics.report(
         DiagCode::UnknownSystem, reference.target.span,
         "there is no " + word + " `" + std::string(reference.target.text) + "` to inherit from");
   }
 
-  bool circle(const Aspect& heir, const hir::Reference& first) {
+  bool circle(const Aspect& heir, const ast::Ec3Reference& first) {
     std::set<const Aspect*> seen = {&heir};
-    const hir::Reference* next = &first;
+    const ast::Ec3Reference* next = &first;
     while (next != nullptr) {
-      const Aspect* at = cluster_.find(next->kind.text, next->target.text);
+      const Aspect* at = cluster_.find(next->target_kind.text, next->target.text);
       if (at == &heir) {
         bool known = std::any_of(seen.begin(), seen.end(),
                                  [&](const Aspect* each) { return reported_.contains(each); });
         if (!known)
           cluster_.diagnostics.report(
-              DiagCode::ValueCycle, first.span(),
+              DiagCode::ValueCycle, first.span,
               std::string(heir.keyword) + " `" + std::string(heir.name) + "` inherits from itself");
         reported_.insert(seen.begin(), seen.end());
         return true;
@@ -72,13 +72,13 @@ class Heirs {
     return false;
   }
 
-  void inherit(Aspect& heir, const Aspect& source, const hir::Reference& reference) {
-    if (const hir::Reference* further = from(source))
+  void inherit(Aspect& heir, const Aspect& source, const ast::Ec3Reference& reference) {
+    if (const ast::Ec3Reference* further = from(source))
       cluster_.diagnostics
           .report(DiagCode::InheritsOnce, reference.target.span,
                   "`" + std::string(heir.name) + "` gets nothing of what `" + std::string(source.name) +
                       "` inherits")
-          .note(further->span(), "from here")
+          .note(further->span, "from here")
           .with_help("EC3 copies one step; inherit from `" + std::string(further->target.text) +
                      "`, or write its features in `" + std::string(source.name) + "`");
     // The heir's own features take precedence.

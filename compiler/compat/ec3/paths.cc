@@ -36,7 +36,7 @@ bool is_connection(std::string_view feature) {
 // refers to a network.
 std::pair<std::string_view, std::string_view> target_of(std::string_view feature, const hir::Value* value) {
   if (value == nullptr) return {};
-  if (auto* reference = value->reference()) return {reference->kind.text, reference->target.text};
+  if (auto* reference = value->reference()) return {reference->target_kind.text, reference->target.text};
   if (auto text = value->text(); text && is_connection(feature)) return {"network", *text};
   return {};
 }

@@ -1,6 +1,7 @@
 // RADL text in EC3's layout, which a recipe gets for `ec3_xpath` of a whole block.
 #include <algorithm>
 
+#include "common/replaced.h"
 #include "compiler/compat/ec3/cluster.h"
 
 namespace radl::ec3 {
@@ -10,14 +11,7 @@ using sema::FeatureSet;
 using sema::Merged;
 using Kind = Merged::Kind;
 
-std::string in_quotes(std::string_view text) {
-  std::string out = "'";
-  for (char c : text) {
-    if (c == '\'') out += '\\';
-    out += c;
-  }
-  return out + "'";
-}
+std::string in_quotes(std::string_view text) { return "'" + replaced(std::string(text), "'", "\\'") + "'"; }
 
 std::string shown_number(const hir::Number& number) {
   return sema::number_text(number) + std::string(number.unit.text);

@@ -30,16 +30,16 @@ class Writer {
                                                     : "random(" + std::to_string(made.random_length()) + ")");
     if (auto* reference = made.reference()) {
       JsonValue out = JsonValue::object();
-      out.set("class", JsonValue::string(reference->kind.text));
+      out.set("class", JsonValue::string(reference->target_kind.text));
       out.set("id", JsonValue::string(reference->target.text));
       out.set("reference", JsonValue::boolean(true));
       return out;
     }
     JsonValue out = JsonValue::list();
     if (auto* list = made.list())
-      for (const hir::Value& item : *list) {
+      for (ast::Expr* const& item : *list) {
         // The reference loses an empty text in front.
-        if (item.text() == "" && &item == list->begin()) continue;
+        if (&item == list->begin() && hir::Value(item).text() == "") continue;
         out.items.push_back(value(item));
       }
     return out;
