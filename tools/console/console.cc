@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 
+#include "common/replaced.h"
 #include "compiler/diag/render.h"
 #include "compiler/eval/evaluate.h"
 #include "compiler/syntax/parser.h"
@@ -109,14 +111,7 @@ class ScopeSystems : public expr::Systems {
   const ConsoleScope& scope_;
 };
 
-std::string radl_text(const std::string& text) {
-  std::string out = "'";
-  for (char c : text) {
-    if (c == '\'') out += '\\';
-    out += c;
-  }
-  return out + "'";
-}
+std::string radl_text(const std::string& text) { return "'" + replaced(text, "'", "\\'") + "'"; }
 
 // As RADL would write it, so that an answer can be pasted into a file.
 std::string shown(const Value& value) {

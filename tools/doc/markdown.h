@@ -4,20 +4,13 @@
 #include <string>
 #include <string_view>
 
+#include "common/replaced.h"
+
 namespace radl {
 
 // A string for a table cell: one line, with `|` escaped.
 inline std::string cell(std::string_view text) {
-  std::string out;
-  for (char c : text) {
-    if (c == '|')
-      out += "\\|";
-    else if (c == '\n')
-      out += ' ';
-    else
-      out += c;
-  }
-  return out;
+  return replaced(replaced(std::string(text), "|", "\\|"), "\n", " ");
 }
 
 }  // namespace radl

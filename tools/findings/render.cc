@@ -3,6 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "common/http/url.h"
+#include "common/replaced.h"
 #include "tools/findings/findings.h"
 
 namespace radl {
@@ -26,18 +28,7 @@ Json region(const SourceFile& file, Span span) {
 }
 
 std::string uri_of(const std::string& path) {
-  static constexpr char kHex[] = "0123456789ABCDEF";
-  std::string out;
-  for (char c : path) {
-    auto byte = static_cast<unsigned char>(c);
-    bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                 std::string_view("-._~/").find(c) != std::string_view::npos;
-    if (plain)
-      out += c;
-    else
-      out += {'%', kHex[byte >> 4], kHex[byte & 15]};
-  }
-  return out.starts_with("/") ? "file://" + out : out;
+  return (path.starts_with("/") ? "file://" : "") + http::percent_encode(path, true);
 }
 
 Json location(const SourceFile& file, Span span) {
@@ -94,23 +85,9 @@ Json sarif_result(const DocumentFindings& document, const Diagnostic& each,
 }
 
 // Workflow commands end at a line's end and separate properties by , and :.
-std::string github_text(std::string_view text, bool property) {
-  std::string out;
-  for (char c : text) {
-    if (c == '%')
-      out += "%25";
-    else if (c == '\r')
-      out += "%0D";
-    else if (c == '\n')
-      out += "%0A";
-    else if (property && c == ':')
-      out += "%3A";
-    else if (property && c == ',')
-      out += "%2C";
-    else
-      out += c;
-  }
-  return out;
+std::string github_text(std::string text, bool property) {
+  text = replaced(replaced(replaced(std::move(text), "%", "%25"), "\r", "%0D"), "\n", "%0A");
+  return property ? replaced(replaced(std::move(text), ":", "%3A"), ",", "%2C") : text;
 }
 
 }  // namespace

@@ -3,24 +3,14 @@
 #include <algorithm>
 #include <cstring>
 
+#include "compiler/source/utf8.h"
+
 namespace radl::lsp {
 namespace {
 
-bool is_continuation(unsigned char c) { return (c & 0xC0) == 0x80; }
-
 // Length in bytes of the character at text[at]; 1 for a byte that begins no well-formed one.
 size_t character_bytes(std::string_view text, size_t at) {
-  auto c = static_cast<unsigned char>(text[at]);
-  size_t n = c < 0x80                   ? 1
-             : (c >= 0xC2 && c <= 0xDF) ? 2
-             : (c >= 0xE0 && c <= 0xEF) ? 3
-             : (c >= 0xF0 && c <= 0xF4) ? 4
-                                        : 1;
-  if (at + n > text.size()) return 1;
-  for (size_t i = 1; i < n; ++i) {
-    if (!is_continuation(static_cast<unsigned char>(text[at + i]))) return 1;
-  }
-  return n;
+  return std::max(1u, decode_utf8(text.substr(at)).length);
 }
 
 uint32_t units(size_t bytes, Encoding encoding) {
