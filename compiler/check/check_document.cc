@@ -239,12 +239,12 @@ void check_unused(const Document& document, Diagnostics& diagnostics, const Chec
     for (const std::string& name : options.left_out->deployed) deploys(name);
     for (const std::string& name : options.left_out->configured) configured.insert(name);
   }
-  auto warn = [&](DiagCode code, const ast::Name& name, std::string_view what) {
-    diagnostics.report(code, name.span,
-                       std::string(what) + " `" + std::string(name.text) + "` is never " +
-                           (code == DiagCode::UnusedSystem      ? "deployed"
-                            : code == DiagCode::UnusedConfigure ? "used"
-                                                                : "connected to"));
+  auto warn = [&](DiagCode code, const ast::Name& name, std::string_view what) -> Diagnostic& {
+    return diagnostics.report(code, name.span,
+                              std::string(what) + " `" + std::string(name.text) + "` is never " +
+                                  (code == DiagCode::UnusedSystem      ? "deployed"
+                                   : code == DiagCode::UnusedConfigure ? "used"
+                                                                       : "connected to"));
   };
   for (size_t i = 0; i < deployed.size(); ++i) {
     const Definition& system = document.systems.list[i];
@@ -259,7 +259,10 @@ void check_unused(const Document& document, Diagnostics& diagnostics, const Chec
     bool empty = configure.written().recipe == nullptr && configure.written().resources.empty();
     bool included = empty || document.systems.find(name.text);
     if (!configured.contains(name.text) && !by_name && !included)
-      warn(DiagCode::UnusedConfigure, name, "configure");
+      warn(DiagCode::UnusedConfigure, name, "configure")
+          .with_help("an item runs it: `contextualize ( system " +
+                     std::string(document.deploys.front()->system.text) + " configure " +
+                     std::string(name.text) + " )`");
   }
 }
 

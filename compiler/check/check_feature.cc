@@ -138,10 +138,14 @@ bool outports(const At& at, const Text& value, bool lenient) {
                  value);
   }
   if (!fault) return true;
-  Diagnostic& d =
-      at.diagnostics.report(DiagCode::BadOutports, part_of(value, fault->begin, fault->end), fault->message);
+  const std::string_view item = value.text.substr(fault->begin, fault->end - fault->begin);
+  const Span part = part_of(value, fault->begin, fault->end);
+  Diagnostic& d = at.diagnostics.report(DiagCode::BadOutports, part, fault->message);
+  if (const size_t slash = item.find('/'); item.starts_with("tcp/") || item.starts_with("udp/")) {
+    const std::string right = std::string(item.substr(slash + 1)) + "/" + std::string(item.substr(0, slash));
+    if (part.size() == item.size() && !outports_fault(right, false)) d.fix("write " + right, part, right);
+  }
   if (fault->message.find("both sides") != std::string::npos) {
-    std::string_view item = value.text.substr(fault->begin, fault->end - fault->begin);
     size_t dash = item.rfind('-'), slash = item.rfind('/');
     if (dash != item.npos && slash != item.npos && slash > dash) {
       std::string ports(item.substr(dash + 1, slash - dash - 1)), protocol(item.substr(slash));
@@ -235,6 +239,11 @@ bool number_in_quotes(const At& at, const Text& value) {
   Diagnostic& d =
       at.diagnostics.report(DiagCode::WrongType, value.span,
                             quoted(at.feature.name) + " takes " + std::string(type_name(at.spec.type)));
+  if (at.spec.type == FeatureType::Applications && at.feature.op == ast::Op::Contains) {
+    const std::string group = "(name = '" + std::string(value.text) + "')";
+    d.fix("write " + group, value.span, group);
+    return false;
+  }
   size_t digits = value.text.find_first_not_of("0123456789");
   std::string_view unit = value.text.substr(std::min(digits, value.text.size()));
   bool word =

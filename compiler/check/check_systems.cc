@@ -53,13 +53,18 @@ class SystemCheck {
   void feature(const Merged& item) {
     const IndexedName name = split_index(item.name());
     if (!name.kind.empty() && !name.valid) {
+      const bool of_map = item.first->unwritten != 0;  // `disk = { size = 100G }`
       Span at = item.first->name_span;
-      at.begin += static_cast<uint32_t>(name.kind.size()) + 1;
+      if (!of_map) at.begin += static_cast<uint32_t>(name.kind.size()) + 1;
       const std::string kind(name.kind), first = "0." + std::string(item.name().substr(kind.size() + 1));
       Diagnostic& d = diagnostics_.report(
           DiagCode::IndexExpected, at, "a number was expected after `" + kind + ".`, as in `" + kind + ".0`");
+      if (of_map)
+        d.with_help(kind == "disk"
+                        ? "data disks are a list: `disks = [{ size = 100G }]`; the first is `disk.0.size`"
+                        : "networks are a list: `networks = [lan]`");
       // `disk.size`: whoever names no disk means the first, unless the system says that of it as well.
-      if (find_feature(Scope::System, kind + "." + first) != nullptr && !is_said(kind + "." + first))
+      else if (find_feature(Scope::System, kind + "." + first) != nullptr && !is_said(kind + "." + first))
         d.fix("write `" + kind + "." + first + "`", at, first);
       return;
     }

@@ -115,50 +115,23 @@ namespace {
 
 // What other tools, and people, call features of a system.
 std::string_view called_here(std::string_view name) {
-  static constexpr std::pair<std::string_view, std::string_view> kCalled[] = {
-      {"cpus", "cpu.count"},
-      {"vcpu", "cpu.count"},
-      {"vcpus", "cpu.count"},
-      {"cores", "cpu.count"},
-      {"gpus", "gpu.count"},
-      {"accelerator", "gpu.model"},
-      {"accelerators", "gpu.model"},
-      {"ram", "memory.size"},
-      {"mem", "memory.size"},
-      {"arch", "cpu.arch"},
-      {"architecture", "cpu.arch"},
-      {"region", "availability_zone"},
-      {"zone", "availability_zone"},
-      {"machine_type", "instance_type"},
-      {"flavor", "instance_type"},
-      {"preemptible", "spot"},
-      {"use_spot", "spot"},
-      {"spot_instance", "spot"},
-      {"num_gpus", "gpu.count"},
-      {"gpu_type", "gpu.model"},
-      {"vm_size", "instance_type"},
-      {"image", "disk.0.image.url"},
-      {"ami", "disk.0.image.url"},
-      {"os", "disk.0.os.name"},
-      {"user", "disk.0.os.credentials.username"},
-      {"username", "disk.0.os.credentials.username"},
-      {"disk_size", "disk.0.size"},
-      {"disk", "disk.0.size"},
-      {"storage", "disk.0.size"},
-      {"instance", "instance_type"},
-      {"machine", "instance_type"},
-      {"type", "instance_type"},
-      {"size", "instance_type"},
-      {"gpu", "gpu.count"},
-      {"num_cpus", "cpu.count"},
-      {"nodes", "count"},
-      {"num_nodes", "count"},
-      {"replicas", "count"},
-      {"provider", "cloud"},
-      {"infra", "cloud"}};
-  const auto* found = std::find_if(std::begin(kCalled), std::end(kCalled),
-                                   [&](const auto& one) { return equal_ignoring_case(one.first, name); });
-  return found == std::end(kCalled) ? std::string_view() : found->second;
+  static constexpr std::string_view kCalled =
+      " cpus=cpu.count vcpu=cpu.count vcpus=cpu.count cores=cpu.count num_cpus=cpu.count gpus=gpu.count "
+      "num_gpus=gpu.count gpu=gpu.count accelerator=gpu.model accelerators=gpu.model "
+      "gpu_type=gpu.model ram=memory.size mem=memory.size arch=cpu.arch architecture=cpu.arch "
+      "region=availability_zone zone=availability_zone machine_type=instance_type flavor=instance_type "
+      "vm_size=instance_type instance=instance_type machine=instance_type type=instance_type "
+      "size=instance_type preemptible=spot use_spot=spot spot_instance=spot image=disk.0.image.url "
+      "ami=disk.0.image.url image_id=disk.0.image.url os=disk.0.os.name "
+      "user=disk.0.os.credentials.username username=disk.0.os.credentials.username "
+      "disk_size=disk.0.size disk=disk.0.size storage=disk.0.size nodes=count num_nodes=count "
+      "replicas=count provider=cloud infra=cloud network=networks autostop=stop.idle "
+      "idle_minutes_to_autostop=stop.idle labels=instance_tags iam_instance_profile=instance_profile ";
+  const std::string key = " " + to_lower(name) + "=";
+  const size_t at = kCalled.find(key);
+  if (at == std::string_view::npos) return {};
+  const std::string_view here = kCalled.substr(at + key.size());
+  return here.substr(0, here.find(' '));
 }
 
 }  // namespace

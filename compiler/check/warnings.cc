@@ -9,6 +9,44 @@
 namespace radl::sema {
 namespace {
 
+// What is no feature in `radl 2`, and how it is written. "" for any other name.
+std::string_view written_elsewhere(std::string_view name) {
+  constexpr std::string_view kCommands =
+      "commands stand in a recipe: `configure setup ( command 'make install' )`, and `contextualize ( system "
+      "worker configure setup )`";
+  constexpr std::string_view kPorts =
+      "a network opens ports: `network web ( outbound = 'yes', outports = '80/tcp,443/tcp' )`";
+  static constexpr std::pair<std::string_view, std::string_view> kElsewhere[] = {
+      {"depends_on",
+       "recipes have an order, systems have none: `system web configure app after database` in "
+       "`contextualize`"},
+      {"for_each",
+       "`each` stands around the system: `each name in LIST ( system 'worker-${name}' ( ... ) )`"},
+      {"user_data",
+       "cloud-init is a recipe: `system worker configure NAME with cloud_init` in `contextualize` sends it"},
+      {"run", kCommands},
+      {"setup", kCommands},
+      {"ports", kPorts},
+      {"ingress", kPorts},
+      {"security_groups", kPorts},
+      {"vpc_security_group_ids", kPorts},
+      {"tags", "all tags stand in one string: `instance_tags = 'project=web,stage=test'`"}};
+  const std::string_view first = name.substr(0, name.find('.'));
+  for (const auto& [other, here] : kElsewhere)
+    if (other == first) return here;
+  return {};
+}
+
+// A feature of `radl 2` in a file of RADL 1.
+std::string_view of_radl2(Scope scope, std::string_view name) {
+  if (scope != Scope::System || find_feature(Scope::Radl2System, name) == nullptr) return {};
+  return name == "count" || name == "cloud" ? "it belongs to `radl 2`; in RADL 1, `deploy NAME 2 CLOUD` "
+                                              "gives the number of nodes and the cloud"
+                                            : "it belongs to `radl 2`; RADL 1 has numbered features such as "
+                                              "`net_interface.0.connection` and "
+                                              "`disk.1.size`";
+}
+
 void warn_unknown(Scope scope, const Merged& feature, Diagnostics& diagnostics) {
   std::string near = nearest_feature(scope, feature.name());
   // A description says what it likes.
@@ -23,6 +61,19 @@ void warn_unknown(Scope scope, const Merged& feature, Diagnostics& diagnostics) 
     warning.with_help(
         "a system is made where it is deployed: `deploy NAME 1 when = condition`, or `count = if condition "
         "then 1 else 0` in it");
+    return;
+  }
+  if (const std::string_view help = strict ? written_elsewhere(name) : of_radl2(scope, name); !help.empty()) {
+    warning.with_help(std::string(help));
+    return;
+  }
+  const auto text = feature.text();
+  if (near == "gpu.count" && text) near = "gpu.model";
+  if (const size_t colon = text.value_or("").find(':');
+      near == "gpu.model" && colon != std::string_view::npos) {
+    warning.with_help("the number is a feature of its own: `gpu.model = '" +
+                      std::string(text->substr(0, colon)) +
+                      "'` and `gpu.count >= " + std::string(text->substr(colon + 1)) + "`");
     return;
   }
   if (near.empty()) {
@@ -96,7 +147,7 @@ void warn_feature(Scope scope, const FeatureSpec* spec, const Merged& feature, D
     if (name.ends_with("image.url")) {
       warn_image(*feature.value, diagnostics, options.image_schemes);
       if (auto* list = feature.value->list())
-        for (const hir::Value& item : *list) warn_image(item, diagnostics, options.image_schemes);
+        for (const hir::Value item : *list) warn_image(item, diagnostics, options.image_schemes);
     }
     auto text = feature.text();
     if (scope == Scope::Application && name == "name" && text && text->starts_with("ansible.modules."))

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "common/suggestion.h"
 #include "common/text.h"
@@ -95,6 +96,18 @@ std::string_view here_written(std::string_view word) {
   return {};
 }
 
+// What Terraform and Ansible call a thing, and how it is written here.
+std::string_view of_other_tools(std::string_view word) {
+  static constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+      {"count", "the node's number is `#N#` in a host name, and `self.ordinal` in a recipe"},
+      {"each", "`each` names the element: `each zone in ['a', 'b'] ( system 'worker-${zone}' ( ... ) )`"},
+      {"local", "a `let` is used by its name alone: `let n = 3`, and `count = n`"},
+      {"item", "`each` repeats a resource: `each name in ['git', 'vim'] ( package name )`"}};
+  for (const auto& [other, here] : kWords)
+    if (other == word) return here;
+  return {};
+}
+
 // HOME, PATH_INFO
 bool is_shell_name(std::string_view word) {
   return word.size() > 1 && std::all_of(word.begin(), word.end(), [](char c) {
@@ -134,6 +147,9 @@ Value Evaluator::unknown_name(const ast::Name& name, const Namespace* space, Dia
   } else if (name.text.find('-') != name.text.npos) {
     diagnostic.with_help(
         fmt::format("a string needs quotes: '{}'; to subtract, write spaces around '-'", name.text));
+  } else if (std::string_view here = of_other_tools(name.text);
+             code == DiagCode::UnknownName && !here.empty()) {
+    diagnostic.with_help(std::string(here));
   } else if (code == DiagCode::UnknownName && name.text == "network") {
     diagnostic.with_help("a network is written by its name alone, such as lan");
   } else if (code == DiagCode::UnknownName) {

@@ -329,8 +329,10 @@ std::optional<bool> when_says(const Value& value, Span at, Diagnostics& diagnost
   else if (value.has_unknown())
     diagnostics.report(DiagCode::NotKnownYet, at, "`when` must be known before apply");
   else if (value.kind() != expr::Kind::Boolean)
-    diagnostics.report(DiagCode::WrongOperand, at,
-                       fmt::format("`when` takes a boolean, not {}", kind_name(value.kind())));
+    diagnostics
+        .report(DiagCode::WrongOperand, at,
+                fmt::format("`when` takes a boolean, not {}", kind_name(value.kind())))
+        .with_help(value.is_text() ? "a condition has no quotes: `when = input.os == 'linux'`" : "");
   else
     return value.as_boolean();
   return std::nullopt;

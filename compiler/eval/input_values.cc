@@ -340,8 +340,11 @@ Value fit_input(const InputDeclaration& declaration, std::string_view name, Valu
                                    ? "an "
                                    : "a ";
     bool plain = declaration.type == InputType::String && value.is_number() && value.unit().empty();
+    const bool system = declaration.type == InputType::System || declaration.type == InputType::Systems;
     return wrong(fmt::format("{} takes {}{}, not {}", input, article, declaration.spec.name(), shown(value)),
-                 plain ? "a number has `type = 'integer'` or `type = 'number'`" : "");
+                 plain                       ? "a number has `type = 'integer'` or `type = 'number'`"
+                 : system && value.is_text() ? "a system is written without quotes: `nodes = worker`"
+                                             : "");
   }
   if (declaration.spec.element || declaration.spec.resource || declaration.type == InputType::Object) {
     value = Fitter(at, diagnostics).fit(declaration.spec, std::move(value), input);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "common/text.h"
@@ -168,8 +169,13 @@ void PropertySetter::choice(const Value& value) {
   auto& diagnostic = context_.diagnostics.report(
       DiagCode::PropertyValue, at_,
       fmt::format("'{}' is one of {}, not '{}'", property_.name, fmt::join(choices, ", "), *chosen));
-  if (std::string near = nearest(*chosen, choices); !near.empty())
-    diagnostic.with_help(fmt::format("did you mean '{}'?", near));
+  // What Ansible calls these states.
+  static constexpr std::pair<std::string_view, std::string_view> kCalled[] = {
+      {"started", "running"}, {"restarted", "running"}, {"installed", "present"}, {"removed", "absent"}};
+  std::string near = nearest(*chosen, choices);
+  for (const auto& [other, here] : kCalled)
+    if (other == *chosen && std::find(choices.begin(), choices.end(), here) != choices.end()) near = here;
+  if (!near.empty()) diagnostic.with_help(fmt::format("did you mean '{}'?", near));
 }
 
 bool PropertySetter::in_range(double value) {

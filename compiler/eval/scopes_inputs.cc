@@ -1,6 +1,8 @@
 // Inputs: declared, given, resolved when first asked for.
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "common/suggestion.h"
 #include "common/text.h"
 #include "compiler/eval/mentions.h"
@@ -310,8 +312,11 @@ void Scopes::report_unused_inputs() {
     const Mentions named = mentions_in(instance);
     for (const auto& [name, slot] : scope(instance).slots) {
       if (slot.used || slot.block == nullptr || named.computed_input || named.inputs.contains(name)) continue;
-      diagnostics_.report(DiagCode::UnusedInput, slot.block->name.span,
-                          fmt::format("input '{}' is never used", name));
+      Diagnostic& unused = diagnostics_.report(DiagCode::UnusedInput, slot.block->name.span,
+                                               fmt::format("input '{}' is never used", name));
+      for (const auto& tree : instance.trees)
+        if (tree->source->text().find(fmt::format("{{{{ input.{} }}}}", name)) != std::string_view::npos)
+          unused.with_help(fmt::format("`{{{{ }}}}` is Ansible's: write ${{input.{}}} in a string", name));
     }
     std::set<std::pair<uint32_t, uint32_t>> told;  // by place: those inside an `each` are several
     for (const auto& [name, let] : instance.lets) {

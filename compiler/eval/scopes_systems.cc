@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "common/text.h"
 #include "compiler/eval/expand.h"
@@ -142,7 +143,9 @@ std::optional<int64_t> Scopes::compute_deploy_count(const ast::Deploy& deploy, c
   Value value = evaluate(*deploy.count, instance);
   Span at = deploy.count->span;
   auto wrong = [&](DiagCode code, std::string message) {
-    diagnostics_.report(code, at, std::move(message));
+    Diagnostic& said = diagnostics_.report(code, at, std::move(message));
+    if (value.is_text() && !value.sensitive() && deploy.count->kind == ast::Kind::String)
+      said.with_help("write the number without quotes: 2, or input.nodes");
     return std::nullopt;
   };
   if (value.sensitive())

@@ -36,6 +36,15 @@ std::string help_for_name_property(std::string_view type, std::string_view prope
     if (one.type == type && one.properties.find(fmt::format(" {} ", property)) != one.properties.npos)
       return fmt::format("{} is the resource's name: `{}`", one.subject, one.example);
   }
+  constexpr std::pair<std::string_view, std::string_view> kOfAnsible[] = {
+      {"become", "leave it out: everything runs as root if the login has sudo"},
+      {"sudo", "leave it out: everything runs as root if the login has sudo"},
+      {"loop", "`each` repeats a resource: `each name in ['git', 'vim'] ( package name )`"},
+      {"with_items", "`each` repeats a resource: `each name in ['git', 'vim'] ( package name )`"},
+      {"notify",
+       "a service restarts after a change of the resources before it: `service 'nginx' ( restart = yes )`"}};
+  for (const auto& [other, help] : kOfAnsible)
+    if (other == property) return std::string(help);
   return {};
 }
 

@@ -9,17 +9,6 @@
 namespace radl {
 namespace {
 
-// The first line from `at` on that holds nothing but `word`, perhaps indented; npos when there is none.
-size_t line_of(std::string_view text, size_t at, std::string_view word, bool indented) {
-  for (; at < text.size(); at = std::min(text.find('\n', at), text.size() - 1) + 1) {
-    std::string_view line = text.substr(at, text.find('\n', at) - at);
-    size_t begin = line.find_first_not_of(" \t");
-    if (begin == line.npos || (begin > 0 && !indented)) continue;
-    if (equal_ignoring_case(trim(line), word)) return at + begin;
-  }
-  return std::string_view::npos;
-}
-
 // What an operator of other languages, which the scanner skipped, stands for here.
 std::string_view operator_meant(std::string_view junk) {
   if (junk == "\u2265") return ">=";
@@ -97,22 +86,9 @@ bool TokenStream::bare_recipe(const Token& token) {
   std::string_view between = skipped(last_.span.end, token.span.begin);
   char next = token.span.end < bytes_.size() ? bytes_[token.span.end] : '\0';
   if (between.empty() && next != ':' && next != '\n') return false;  // a resource: it has its own message
-  bool upper = between == "@";
-  uint32_t from = last_.span.end;
-  size_t end = line_of(bytes_, from, "@end", true), close = line_of(bytes_, from, ")", false);
-  if (end < close)
-    end += 4;
-  else
-    end = std::min(close, bytes_.size());
-  if (end <= token.span.begin) return false;  // after the recipe, which has been skipped
-  size_t first = bytes_.find_first_not_of(" \t\n", from);
-  std::string_view line = bytes_.substr(first, bytes_.find('\n', first) - first);
-  error(DiagCode::UnexpectedToken,
-        span(static_cast<uint32_t>(first), static_cast<uint32_t>(first + trim(line).size())),
-        upper ? "`@begin` and `@end` are written in small letters" : "a recipe begins with `@begin`")
-      .with_help("put a line `@begin` before the recipe and a line `@end` after it");
-  drop_trivia(from);
-  rewind(static_cast<uint32_t>(end));
+  const uint32_t end = TokenSource::bare_recipe(last_.span.end, token.span, between == "@");
+  if (end == 0) return false;  // behind the recipe, which has been skipped
+  rewind(end);
   return true;
 }
 

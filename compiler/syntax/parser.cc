@@ -142,8 +142,7 @@ std::optional<Span> merge_conflict(const SourceFile& source) {
   return Span{source.id(), static_cast<uint32_t>(begin), static_cast<uint32_t>(end)};
 }
 
-// The word of the first `input`, `output` or `use` that begins a block: nothing of RADL 1 looks like
-// these.
+// The word of the first block that RADL 1 does not have: nothing of RADL 1 looks like these.
 std::optional<Span> word_of_radl2(const ast::Tree& tree) {
   for (const ast::Block* block : tree.blocks) {
     if (block->kind != ast::Kind::General) continue;
@@ -151,10 +150,32 @@ std::optional<Span> word_of_radl2(const ast::Tree& tree) {
     if (keyword.text == "input" || keyword.text == "output") return keyword.span;
   }
   std::string_view text = tree.source->text();
-  for (size_t at = text.find("use '"); at != text.npos; at = text.find("use '", at + 1))
-    if ((at == 0 || text[at - 1] == '\n') &&
-        text.substr(at, text.find('\n', at) - at).find("' as ") != text.npos)
-      return Span{tree.source->id(), static_cast<uint32_t>(at), static_cast<uint32_t>(at) + 3};
+  for (const auto& [begin, inside] : {std::pair("use '", "' as "), std::pair("let ", " = ")})
+    for (size_t at = text.find(begin); at != text.npos; at = text.find(begin, at + 1))
+      if ((at == 0 || text[at - 1] == '\n') &&
+          text.substr(at, text.find('\n', at) - at).find(inside) != text.npos)
+        return Span{tree.source->id(), static_cast<uint32_t>(at), static_cast<uint32_t>(at) + 3};
+  return std::nullopt;
+}
+
+void needs_radl2(const SourceFile& source, Span word, Diagnostics& diagnostics) {
+  diagnostics
+      .report(DiagCode::NeedsRadl2, word,
+              "`" + std::string(source.text(word)) + "` needs `radl 2` as the first line of the file")
+      .fix("begin the file with `radl 2`", Span{source.id(), 0, 0}, "radl 2\n");
+}
+
+// What looks like a feature of a system that RADL 1 does not have. The text tells, because an error may have
+// dropped the feature.
+std::optional<Span> feature_of_radl2(const SourceFile& source) {
+  const std::string_view text = source.text();
+  for (std::string_view word : {"count", "cloud", "networks", "disks"})
+    for (size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
+      const size_t behind = text.find_first_not_of(' ', at + word.size());
+      const bool begins = at > 0 && std::string_view(" \t\n(,").find(text[at - 1]) != text.npos;
+      if (begins && behind != text.npos && text[behind] == '=')
+        return Span{source.id(), static_cast<uint32_t>(at), static_cast<uint32_t>(at + word.size())};
+    }
   return std::nullopt;
 }
 
@@ -181,10 +202,13 @@ std::unique_ptr<ast::Tree> read(const SourceFile& source, Diagnostics& diagnosti
   } else if (auto word = version2 ? std::nullopt : word_of_radl2(*tree)) {
     diagnostics = before;
     tree = read_as(source, true, diagnostics);
-    diagnostics
-        .report(DiagCode::NeedsRadl2, *word,
-                "`" + std::string(source.text(*word)) + "` needs `radl 2` as the first line of the file")
-        .fix("begin the file with `radl 2`", Span{source.id(), 0, 0}, "radl 2\n");
+    needs_radl2(source, *word, diagnostics);
+  } else if (auto feature = version2 ? std::nullopt : feature_of_radl2(source)) {
+    auto read = read_as(source, true, before);
+    if (read->syntax_errors) return tree;
+    tree = std::move(read);
+    diagnostics = before;
+    needs_radl2(source, *feature, diagnostics);
   }
   tree->syntax_errors = true;
   return tree;

@@ -37,6 +37,8 @@ std::string Radl2Tokens::hint(const Token& found) const {
       return "numbers have no exponent: write " + plain;
     return "a number has one unit: 90m, 1.5h, 512M";
   }
+  if (before_last_ == RADL2_PLUS && level().inside == Inside::Features && level().ranges)
+    return "at least so many is `>=`: `cpu.count >= 8`";
   if (found.kind == RawKind::Open && before_last_ == RADL2_MEMBER) {
     std::string name(text(before_last_token_));
     return "functions take the value as an argument: `" + name.substr(name.starts_with(".") ? 1 : 0) +

@@ -48,7 +48,9 @@ std::string block_here(std::string_view word) {
       {"foreach", "`each NAME in LIST ( ... )`"},
       {"check", "`assert ( condition, 'message' )`"},
       {"task", "`configure NAME ( program 'NAME' ( ... ) )`"},
-      {"job", "`configure NAME ( program 'NAME' ( ... ) )`"}};
+      {"job", "`configure NAME ( program 'NAME' ( ... ) )`"},
+      {"run", "`configure NAME ( command 'make install' )`"},
+      {"setup", "`configure NAME ( command 'make install' )`"}};
   if (ir::find_resource_type(word) != nullptr)
     return fmt::format("a resource of a configure: `configure NAME ( {} 'NAME' ( ... ) )`", word);
   for (const auto& [other, ours] : kOthers)
@@ -81,6 +83,13 @@ void Radl2Tokens::report_junk(Span piece) {
   if (rest.starts_with(":") && in_index(line.substr(line.rfind('\n') + 1))) {
     error(DiagCode::UnexpectedToken, piece, "lists have no slices")
         .with_help("elements by their place: [x for i, x in LIST if i < 2]");
+    return;
+  }
+  const std::string_view head = trim(line.substr(line.rfind('\n') + 1));
+  const bool ends = trim(rest.substr(1, rest.find('\n') - 1)).empty();
+  if (rest.starts_with(":") && ends && begins_radl2_block(head.substr(0, head.find(' ')))) {
+    error(DiagCode::UnexpectedToken, piece, "a block has parentheses, no `:`")
+        .with_help("the content of a block is in parentheses: `system worker ( ... )`");
     return;
   }
   if (rest.starts_with(":")) return fixed(":", "=", "a value is given with `=`");
@@ -137,6 +146,22 @@ bool Radl2Tokens::mistake_of_head(const Token& found) {
   if (deploy && (line_ends || found.kind == RawKind::End || text(found) == "when")) {
     error(DiagCode::UnexpectedToken, here(before_last_token_.span.end),
           "`deploy` needs a number of nodes: `deploy " + std::string(text(before_last_token_)) + " 1`");
+    return true;
+  }
+  if (deploy && found.kind == RawKind::Eq) {
+    error(DiagCode::UnexpectedToken, found.span, "`deploy` has no `=`").fix("remove it", found.span, "");
+    return true;
+  }
+  if (found.kind == RawKind::Minus && level().inside == Inside::Resources && before_last_ == RADL2_BODY) {
+    const uint32_t from = before_last_token_.span.end;
+    const uint32_t end = bare_recipe(from, found.span, false);
+    if (end != 0) scan_from(end, from);
+    return end != 0;
+  }
+  if (found.kind == RawKind::Open && level().inside == Inside::Resources && before_last_ == RADL2_NAME) {
+    const std::string type(text(before_last_token_));
+    error(DiagCode::UnexpectedToken, found.span, in_ticks(type) + " needs a name before its parentheses")
+        .with_help("the name comes first: `package 'git' ( state = 'latest' )`");
     return true;
   }
   if (before_last_ == RADL2_RADL && found.span.size() == 0) {

@@ -194,13 +194,13 @@ void Radl2Tokens::unclosed_interpolation(size_t level) {
   size_t quote = mark == '<' ? std::string_view::npos : bytes_.find(mark, open.end);
   uint32_t end = quote < last ? static_cast<uint32_t>(quote) + 1 : last;
   close_levels(level - 1, end);
-  std::erase_if(junk_, [&](Span piece) { return piece.begin >= open.end; });
-  drop_trivia(open.end);
-  scan_from(end);
+  scan_from(end, open.end);
   resumed_at_ = end;
 }
 
-void Radl2Tokens::scan_from(uint32_t offset) {
+void Radl2Tokens::scan_from(uint32_t offset, uint32_t forget) {
+  std::erase_if(junk_, [&](Span piece) { return piece.begin >= forget; });
+  drop_trivia(forget);
   int depth = 0;
   for (const Level& each : levels_) depth += each.closer == RawKind::Close;
   ahead_.clear();
@@ -277,11 +277,9 @@ bool Radl2Tokens::runaway_text(Span at) {
       .note(span(text.end - 1, text.end), "without its quote it would run to here")
       .fix("insert a quote", here(end), std::string(1, bytes_[text.begin]));
   if (stopped_) return true;
-  std::erase_if(junk_, [&](Span piece) { return piece.begin >= end; });
   junk_lines_.erase(junk_lines_.upper_bound(last), junk_lines_.end());
   out_.clear();
-  drop_trivia(end);
-  scan_from(end);
+  scan_from(end, end);
   last_token_.span.end = end;
   skip_to_sync(false);
   return true;

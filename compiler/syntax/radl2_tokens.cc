@@ -178,6 +178,10 @@ Radl2Tokens::Symbol Radl2Tokens::symbol_of(Token& token) {
     default:
       break;
   }
+  if (token.kind == RawKind::Star && token.glued && last_ == RADL2_NAME && text(last_token_).ends_with('.')) {
+    const Span mark = span(last_token_.span.end - 1, token.span.end);
+    error(DiagCode::UnexpectedToken, mark, "all elements are `[*]`").fix("write `[*]`", mark, "[*]");
+  }
   using enum RawKind;
   static constexpr std::pair<RawKind, Symbol> kSymbols[] = {
       {Recipe, RADL2_RECIPE}, {EmptyRecipe, RADL2_RECIPE}, {OpenRecipe, RADL2_RECIPE}, {EqEq, RADL2_EQEQ},

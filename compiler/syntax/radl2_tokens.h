@@ -124,7 +124,7 @@ class Radl2Tokens final : private TokenSource {
   void queue_sync(Span at) override;
   bool interpolation_never_ends(Span at);
   bool runaway_text(Span at);
-  void scan_from(uint32_t offset);
+  void scan_from(uint32_t offset, uint32_t forget);  // forgets comments and junk from there on
   bool at_line_end() const { return last_token_.kind == RawKind::Comment && last_ == RADL2_SEP; }
   bool junk(const RawToken& raw);
   uint32_t unclosed_block(Span begin);

@@ -76,6 +76,10 @@ std::string TokenStream::hint(const Token& found) const {
   bool value = before_last_.kind >= RawKind::Eq && before_last_.kind <= RawKind::Ge;
   if (value && between.find('#') != std::string_view::npos)
     return "`#` begins a comment: the rest of that line was not read";
+  if (before_last_.kind == RawKind::Deploy && found.kind == RawKind::Open)
+    return "a deploy has no parentheses: `deploy worker 2`";
+  if (inside() == Inside::Items && found.kind == RawKind::Name && before_last_.kind == RawKind::Open)
+    return "an item begins with `system`: `system worker configure base`";
   if (before_last_.kind == RawKind::Ansible || block_ == RawKind::Ansible) return {};
   if (found.kind == RawKind::Recipe)
     return inside() == Inside::Resources ? "these parentheses may contain only the recipe"

@@ -59,6 +59,30 @@ TokenSource::TokenSource(const SourceFile& source, ast::Tree& tree, Diagnostics&
   if (end_ != nullptr) scanner_.keep_blocks_open();
 }
 
+size_t TokenSource::line_of(std::string_view text, size_t at, std::string_view word, bool indented) {
+  for (; at < text.size(); at = std::min(text.find('\n', at), text.size() - 1) + 1) {
+    std::string_view line = text.substr(at, text.find('\n', at) - at);
+    size_t begin = line.find_first_not_of(" \t");
+    if (begin == line.npos || (begin > 0 && !indented)) continue;
+    if (equal_ignoring_case(trim(line), word)) return at + begin;
+  }
+  return std::string_view::npos;
+}
+
+uint32_t TokenSource::bare_recipe(uint32_t from, Span found, bool upper) {
+  size_t end = line_of(bytes_, from, "@end", true), close = line_of(bytes_, from, ")", false);
+  end = end < close ? end + 4 : std::min(close, bytes_.size());
+  if (end <= found.begin) return 0;
+  size_t first = bytes_.find_first_not_of(" \t\n", from);
+  std::string_view line = bytes_.substr(first, bytes_.find('\n', first) - first);
+  error(DiagCode::UnexpectedToken,
+        span(static_cast<uint32_t>(first), static_cast<uint32_t>(first + trim(line).size())),
+        upper ? "`@begin` and `@end` are written in small letters" : "a recipe begins with `@begin`")
+      .with_help("put a line `@begin` before the recipe and a line `@end` after it");
+  drop_trivia(from);
+  return static_cast<uint32_t>(end);
+}
+
 bool TokenSource::open_at_end(const RawToken& raw) {
   if (end_ == nullptr) return false;
   const char first = bytes_[raw.begin];
