@@ -73,13 +73,6 @@ Result<std::vector<std::pair<std::string, std::string>>> RequestHead::parameters
 }
 
 Result<std::pair<std::string, std::string>> split_target(std::string_view target) {
-  // Also the form for proxies, which every server must accept (RFC 9112, section 3.2.2).
-  for (const std::string_view scheme : {"http://", "https://"})
-    if (target.starts_with(scheme)) {
-      const size_t path = target.find('/', scheme.size());
-      target = path == target.npos ? "/" : target.substr(path);
-      break;
-    }
   if (!target.starts_with('/')) return bad("the target of the request does not begin with '/'");
   const bool clean = std::ranges::all_of(target, [](char c) {
     return static_cast<unsigned char>(c) > 0x20 && static_cast<unsigned char>(c) < 0x7f && c != '#';
