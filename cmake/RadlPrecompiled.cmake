@@ -16,14 +16,20 @@ if(RADL_PRECOMPILE AND RADL_CCACHE)
   add_compile_options(-fpch-preprocess)
 endif()
 
-# radl_precompile(TARGET LEVEL): the library TARGET, compiled at the optimization LEVEL (-O1), uses the headers precompiled at it.
+# radl_precompile(TARGET LEVEL [WITH LIBRARY HEADER]): TARGET, compiled at the optimization LEVEL (-O1), uses the headers precompiled at
+# it, and the HEADER of LIBRARY beside them (then TARGET is a program).
 # RADL_HEADERS_NEED of a folder: a library that its targets link and that changes the compiler's flags. Does nothing without
 # RADL_PRECOMPILE.
 function(radl_precompile target level)
   if(NOT RADL_PRECOMPILE)
     return()
   endif()
+  cmake_parse_arguments(ARG "" "" "WITH" ${ARGN})
   set(headers radl_headers${level})
+  if(ARG_WITH)
+    list(POP_FRONT ARG_WITH library)
+    string(MAKE_C_IDENTIFIER "${headers}_${library}" headers)
+  endif()
   if(RADL_HEADERS_NEED)
     string(MAKE_C_IDENTIFIER "${headers}_${RADL_HEADERS_NEED}" headers)
   endif()
@@ -31,9 +37,15 @@ function(radl_precompile target level)
     # An object that nobody links: CMake precompiles headers for a target, and lets others use them.
     add_library(${headers} OBJECT ${CMAKE_SOURCE_DIR}/common/precompiled/none.cc)
     set_target_properties(${headers} PROPERTIES UNITY_BUILD OFF)
-    target_link_libraries(${headers} PRIVATE radl_flags fmt::fmt nlohmann_json::nlohmann_json ${RADL_HEADERS_NEED})
+    target_link_libraries(${headers} PRIVATE radl_flags fmt::fmt nlohmann_json::nlohmann_json ${RADL_HEADERS_NEED} ${library})
     target_compile_options(${headers} PRIVATE ${level})
-    target_precompile_headers(${headers} PRIVATE ${CMAKE_SOURCE_DIR}/common/precompiled/headers.h)
+    if(ARG_WITH)
+      # Programs use them, which CMake compiles with -fPIE.
+      set_target_properties(${headers} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+      target_compile_options(${headers} PRIVATE -fPIE)
+    endif()
+    target_precompile_headers(${headers} PRIVATE ${CMAKE_SOURCE_DIR}/common/precompiled/headers.h ${ARG_WITH})
   endif()
+  target_link_libraries(${target} PRIVATE ${RADL_HEADERS_NEED})
   target_precompile_headers(${target} REUSE_FROM ${headers})
 endfunction()
