@@ -61,4 +61,9 @@ Result<std::string> caller_cidr(http::Client& client, const std::string& endpoin
   return cidr;
 }
 
+CallerSource caller_source(http::Client& client, const std::string& endpoint, const std::string& given) {
+  if (!given.empty()) return [given](const Stop&) -> Result<std::string> { return given; };
+  return [&client, endpoint](const Stop& stop) { return caller_cidr(client, endpoint, stop); };
+}
+
 }  // namespace radl

@@ -11,6 +11,7 @@
 #include "common/azure/client.h"
 #include "common/json_values.h"
 #include "runtime/clouds/azure/memory.h"
+#include "runtime/clouds/caller.h"
 #include "runtime/clouds/cloud.h"
 #include "runtime/clouds/marks.h"
 #include "runtime/clouds/waiting.h"
@@ -41,7 +42,7 @@ struct Asking {
   const CloudId& cloud;
   const std::string subscription;
   // This computer's public address, as a CIDR.
-  const std::function<Result<std::string>(const Stop&)>& caller;
+  const CallerSource& caller;
   std::map<std::string, std::vector<Json>> listed;  // by path: lists fetched once per look
   // By machine: "/subscriptions/S/.../virtualNetworks/V" of its primary interface, for machines seen by this
   // call.

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
 #include <functional>
 #include <map>
 #include <set>
@@ -15,9 +14,8 @@
 #include "runtime/clouds/azure/design.h"
 #include "runtime/clouds/azure/kind.h"
 #include "runtime/clouds/azure/survey.h"
-#include "runtime/clouds/caller.h"
+#include "runtime/clouds/cloud_of_kinds.h"
 #include "runtime/clouds/console.h"
-#include "runtime/clouds/takes_over.h"
 
 namespace radl::azure {
 namespace {
@@ -26,37 +24,19 @@ constexpr size_t kLargestLog = 4 << 20;
 constexpr double kFewLeft = 50;  // requests
 constexpr std::chrono::milliseconds kRarely{30'000};
 
-class AzureCloud : public Cloud, public TakesOver {
+class AzureCloud : public CloudOfKinds<Kind, Asking> {
  public:
   AzureCloud(CloudId id, http::Client& http, const Options& options, Result<Settings> settings)
-      : id_(std::move(id)),
-        timing_(options.timing),
+      : CloudOfKinds(std::move(id), "Azure", options.timing),
         refused_(settings.status()),
         session_(http, settings.ok() ? *settings : options.places),
-        manager_(session_) {
-    caller_ = [&http, url = session_.settings().site.manager,
-               given = options.caller](const Stop& stop) -> Result<std::string> {
-      if (!given.empty()) return given;
-      return caller_cidr(http, url, stop);
-    };
+        manager_(session_),
+        caller_(caller_source(http, session_.settings().site.manager, options.caller)) {
     // Inspects resources that reference others last.
     for (auto make :
          {make_resource_group, make_address, make_nat_gateway, make_network, make_group, make_security_group,
           make_interface, make_disk, make_placement, make_image, make_machine})
       kinds_.push_back(make());
-  }
-
-  const CloudId& id() const override { return id_; }
-
-  Result<Survey> survey(const Context& context, const ir::Program& program) override {
-    auto call = asking(context);
-    if (!call.ok()) return call.status();
-    auto facts = take_survey(**call, program);
-    if (!facts.ok()) return facts.status();
-    Survey survey;
-    survey.taken_at = static_cast<double>(std::time(nullptr));
-    survey.facts = std::move(*facts);
-    return survey;
   }
 
   std::vector<QuotaUse> quota_uses(const InstanceType& type, Market market, const Survey& survey,
@@ -67,27 +47,6 @@ class AzureCloud : public Cloud, public TakesOver {
     return check_node(id_, node, input);
   }
   Result<Design> design(const DesignInput& input) const override { return design_resources(id_, input); }
-  Impact impact(const std::string& type, const Json& before, const Json& after) const override {
-    const Kind* kind = kind_of(type);
-    if (before == after) return {Impact::Kind::InPlace, ""};
-    return kind ? kind->impact(before, after) : replace("Azure has no resources of that type");
-  }
-
-  Asked ask_create(const Context& context, const Order& order) override {
-    memory_.note_token(order.token, order.type);
-    return ask(context, order, [&](const Kind& kind, Asking& call) { return kind.create(call, order); });
-  }
-  Asked ask_update(const Context& context, const Order& order) override {
-    return ask(context, order, [&](const Kind& kind, Asking& call) { return kind.update(call, order); });
-  }
-  Asked ask_power(const Context& context, const Order& order, Power power) override {
-    return ask(context, order,
-               [&](const Kind& kind, Asking& call) { return kind.power(call, order, power); });
-  }
-  Asked ask_destroy(const Context& context, const Order& order) override {
-    return ask(context, order, [&](const Kind& kind, Asking& call) { return kind.destroy(call, order); });
-  }
-
   Result<std::vector<Seen>> look(const Context& context, const Query& query) override;
 
   Result<std::string> owner(const Context& context) override {
@@ -150,9 +109,7 @@ class AzureCloud : public Cloud, public TakesOver {
     auto log = session_.http().send(request, http::Retries{});
     return log.ok() && log->ok() ? host_keys_in(log->body) : none;
   }
-  bool trusts_on_first_use() const override { return true; }
 
-  std::chrono::milliseconds settles_after() const override { return timing_.settles_after; }
   // Where few requests are left before Azure throttles, looks are rarer.
   Pace pace() const override {
     Pace pace = timing_.pace;
@@ -160,14 +117,13 @@ class AzureCloud : public Cloud, public TakesOver {
     if (left >= 0 && left < kFewLeft) pace.longest = std::max(pace.longest, kRarely);
     return pace;
   }
-  bool resolves_names() const override { return false; }
 
  private:
   Status mark(const Context& context, const Order& order, const std::function<void(Json&)>& change) {
     const Kind* kind = kind_of(order.type);
     auto call = asking(context);
     if (!call.ok()) return call.status();
-    if (!kind) return invalid(fmt::format("Azure has no resources of type '{}'", order.type));
+    if (!kind) return no_kind(order.type);
     auto finish = [&] {
       return memory_.operations.finish(
           order.id,
@@ -224,7 +180,7 @@ class AzureCloud : public Cloud, public TakesOver {
     });
   }
 
-  Result<std::unique_ptr<Asking>> asking(const Context& context) {
+  Result<std::unique_ptr<Asking>> asking(const Context& context) override {
     if (!refused_.ok()) return refused_;
     auto subscription = this->subscription(context.stop);
     if (!subscription.ok()) return subscription.status();
@@ -232,43 +188,19 @@ class AzureCloud : public Cloud, public TakesOver {
         new Asking{context, manager_, memory_, id_, std::move(*subscription), caller_, {}});
   }
 
-  const Kind* kind_of(const std::string& type) const {
-    for (const auto& kind : kinds_)
-      if (type == kind->type()) return kind.get();
-    return nullptr;
+  Result<Json> facts_for(Asking& call, const ir::Program& program) override {
+    return take_survey(call, program);
   }
-
-  template <class How>
-  Asked ask(const Context& context, const Order& order, How how) {
-    const Kind* kind = kind_of(order.type);
-    if (!kind) return Asked::refused(invalid(fmt::format("Azure has no resources of type '{}'", order.type)));
-    auto call = asking(context);
-    if (!call.ok()) return Asked::refused(call.status());
+  CloudMemory& memory() override { return memory_; }
+  void note_references(const Order& order) override {
     for (const auto& [address, reference] : order.references) memory_.note_name(reference.id, address);
-    Asked asked = how(*kind, **call);
-    if (asked.status.ok() || asked.status.message().starts_with(order.address)) return asked;
-    asked.status = std::move(asked.status).at(order.address);
-    return asked;
   }
 
-  // The part of the query that may be of this type, judged by the path of an ID.
-  Wish wish_for(const Kind& kind, const Query& query) const {
-    Wish wish{{}, {}, query.everything};
-    for (const std::string& id : query.ids)
-      if (kind.has_id(id)) wish.ids.insert(id);
-    for (const std::string& token : query.tokens)
-      if (memory_.type_of_token(token).value_or(kind.type()) == kind.type()) wish.tokens.insert(token);
-    return wish;
-  }
-
-  const CloudId id_;
-  const Timing timing_;
   const Status refused_;  // not ok: there are no credentials
   Session session_;
   Manager manager_;
   Memory memory_;
-  std::function<Result<std::string>(const Stop&)> caller_;
-  std::vector<std::unique_ptr<Kind>> kinds_;
+  const CallerSource caller_;
 };
 
 Result<std::vector<Seen>> AzureCloud::look(const Context& context, const Query& query) {
@@ -282,7 +214,7 @@ Result<std::vector<Seen>> AzureCloud::look(const Context& context, const Query& 
   if (!polled.ok()) return polled;
   std::map<std::string, Seen> found;  // by id: what is named in more than one way is shown once
   for (const auto& kind : kinds_) {
-    const Wish wish = wish_for(*kind, query);
+    const auto wish = wish_for<Wish>(*kind, query, [&](const std::string& id) { return kind->has_id(id); });
     if (wish.empty()) continue;
     std::vector<Seen> seen;
     if (Status asked = kind->look(**call, wish, seen); !asked.ok()) return asked;
@@ -292,9 +224,7 @@ Result<std::vector<Seen>> AzureCloud::look(const Context& context, const Query& 
   if (!query.names.empty()) {
     if (Status added = add_admin_rules(**call, found); !added.ok()) return added;
   }
-  std::vector<Seen> all;
-  for (auto& [id, seen] : found) all.push_back(std::move(seen));
-  return all;
+  return values_of(std::move(found));
 }
 
 // Each has a resource group of its own in a region.

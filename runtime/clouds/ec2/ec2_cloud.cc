@@ -2,14 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <ctime>
 #include <map>
 #include <set>
 
 #include "common/aws/service_quotas.h"
 #include "common/digest.h"
 #include "common/text.h"
-#include "runtime/clouds/caller.h"
+#include "runtime/clouds/cloud_of_kinds.h"
 #include "runtime/clouds/console.h"
 #include "runtime/clouds/ec2/design.h"
 #include "runtime/clouds/ec2/disk_tags.h"
@@ -18,47 +17,26 @@
 #include "runtime/clouds/ec2/quotas.h"
 #include "runtime/clouds/ec2/survey.h"
 #include "runtime/clouds/loaded.h"
-#include "runtime/clouds/takes_over.h"
 
 namespace radl::ec2 {
 namespace {
 
-class Ec2Cloud : public Cloud, public TakesOver {
+class Ec2Cloud : public CloudOfKinds<Kind, Call> {
  public:
   Ec2Cloud(CloudId id, http::Client& client, const Options& options,
            std::shared_ptr<aws::CredentialSource> credentials, aws::QueryService ec2, aws::QueryService sts)
-      : id_(std::move(id)),
+      : CloudOfKinds(std::move(id), "EC2", options.timing),
         options_(options),
         query_(client, credentials, ec2),
         sts_(client, credentials, std::move(sts)),
         api_(query_),
         http_(client),
-        credentials_(credentials) {
-    caller_ = [&client, endpoint = ec2.endpoint,
-               given = options.caller](const Stop& stop) -> Result<std::string> {
-      if (!given.empty()) return given;
-      return caller_cidr(client, endpoint, stop);
-    };
+        credentials_(credentials),
+        caller_(caller_source(client, ec2.endpoint, options.caller)) {
     // What names others by their ids is looked at last.
     for (auto make :
          {make_security_group, make_elastic_ip, make_placement_group, make_key_pair, make_instance})
       kinds_.push_back(make());
-  }
-
-  const CloudId& id() const override { return id_; }
-
-  Result<Survey> survey(const Context& context, const ir::Program& program) override {
-    Call call = call_of(context);
-    auto identity = aws::caller_identity(sts_, context.stop);
-    if (!identity.ok()) return identity.status();
-    auto facts = take_survey(call, program);
-    if (!facts.ok()) return facts.status();
-    (*facts)["account"] = identity->account;
-    survey_quotas(context.stop, *facts);
-    Survey survey;
-    survey.taken_at = static_cast<double>(std::time(nullptr));
-    survey.facts = std::move(*facts);
-    return survey;
   }
 
   std::vector<QuotaUse> quota_uses(const InstanceType& type, Market market, const Survey& survey,
@@ -69,34 +47,14 @@ class Ec2Cloud : public Cloud, public TakesOver {
     return check_node(id_, node, input);
   }
   Result<Design> design(const DesignInput& input) const override { return design_resources(id_, input); }
-  Impact impact(const std::string& type, const Json& before, const Json& after) const override {
-    const Kind* kind = kind_of(type);
-    if (before == after) return {Impact::Kind::InPlace, ""};
-    return kind ? kind->impact(before, after) : replace("EC2 has no resources of that type");
-  }
-
   std::vector<std::string> refused_in_advance(const Context& context,
                                               const std::vector<Order>& orders) override {
     Call call = call_of(context);
     return refused_launches(call, orders);
   }
 
-  Asked ask_create(const Context& context, const Order& order) override {
-    memory_.note_token(order.token, order.type);
-    return ask(context, order, &Kind::create);
-  }
-  Asked ask_update(const Context& context, const Order& order) override {
-    return ask(context, order, &Kind::update);
-  }
-  Asked ask_destroy(const Context& context, const Order& order) override {
-    return ask(context, order, &Kind::destroy);
-  }
-
-  Asked ask_power(const Context& context, const Order& order, Power power) override {
-    return ask(context, order, &Kind::power, power);
-  }
   Asked ask_image(const Context& context, const Order& order, const std::string& name) override {
-    return ask(context, order, &Kind::image, name);
+    return ask(context, order, [&](const Kind& kind, Call& call) { return kind.image(call, order, name); });
   }
 
   Result<std::string> id_named(const Context& context, const std::string& type,
@@ -134,11 +92,6 @@ class Ec2Cloud : public Cloud, public TakesOver {
     if (!console.ok()) return std::vector<std::string>();
     return host_keys_in(*console);
   }
-  bool trusts_on_first_use() const override { return true; }
-
-  std::chrono::milliseconds settles_after() const override { return options_.timing.settles_after; }
-  Pace pace() const override { return options_.timing.pace; }
-  bool resolves_names() const override { return false; }
 
  private:
   // A server of one's own that speaks EC2's API has no quotas at AWS's Service Quotas.
@@ -157,39 +110,33 @@ class Ec2Cloud : public Cloud, public TakesOver {
       facts["quotas_unknown"] = quotas.status().message();
   }
 
-  Call call_of(const Context& context) { return {context, api_, memory_, id_, caller_}; }
-
-  const Kind* kind_of(const std::string& type) const {
-    for (const auto& kind : kinds_)
-      if (type == kind->type()) return kind.get();
-    return nullptr;
+  Result<std::unique_ptr<Call>> asking(const Context& context) override {
+    return std::unique_ptr<Call>(new Call{context, api_, memory_, id_, caller_});
   }
-
-  template <class... More, class... Given>
-  Asked ask(const Context& context, const Order& order,
-            Asked (Kind::*how)(Call&, const Order&, More...) const, const Given&... given) {
-    const Kind* kind = kind_of(order.type);
-    if (!kind) return Asked::refused(invalid(fmt::format("EC2 has no resources of type '{}'", order.type)));
+  Call call_of(const Context& context) { return {context, api_, memory_, id_, caller_}; }
+  Result<Json> facts_for(Call& call, const ir::Program& program) override {
+    auto identity = aws::caller_identity(sts_, call.context.stop);
+    if (!identity.ok()) return identity.status();
+    auto facts = take_survey(call, program);
+    if (!facts.ok()) return facts;
+    (*facts)["account"] = identity->account;
+    survey_quotas(call.context.stop, *facts);
+    return facts;
+  }
+  CloudMemory& memory() override { return memory_; }
+  void note_references(const Order& order) override {
     memory_.note_references(order.references, "elastic_ip");
-    Call call = call_of(context);
-    Asked asked = (kind->*how)(call, order, given...);
-    const bool named = asked.status.ok() || asked.status.message().starts_with(order.address);
-    if (named) return asked;
-    asked.status = std::move(asked.status).at(order.address);
-    return asked;
   }
 
   Result<std::string> tagged_id(const Context& context, const Order& order);
 
-  const CloudId id_;
   const Options options_;
   aws::QueryClient query_, sts_;
   Api api_;
   http::Client& http_;
   std::shared_ptr<aws::CredentialSource> credentials_;
   Memory memory_;
-  std::function<Result<std::string>(const Stop&)> caller_;
-  std::vector<std::unique_ptr<Kind>> kinds_;
+  const CallerSource caller_;
 };
 
 Result<std::vector<Seen>> Ec2Cloud::look(const Context& context, const Query& query) {
@@ -225,9 +172,7 @@ Result<std::vector<Seen>> Ec2Cloud::look(const Context& context, const Query& qu
   }
   if (Status compared = add_disk_tags(call, query.names, found); !compared.ok()) return compared;
   if (Status added = add_network_acls(call, query.names, found); !added.ok()) return added;
-  std::vector<Seen> all;
-  for (auto& [id, seen] : found) all.push_back(std::move(seen));
-  return all;
+  return values_of(std::move(found));
 }
 
 // A placement group is known by its name, and carries tags by its id.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/clouds/caller.h"
 #include "runtime/clouds/cloud.h"
 #include "runtime/clouds/ec2/api.h"
 #include "runtime/clouds/ec2/memory.h"
@@ -20,7 +21,7 @@ struct Call {
   Memory& memory;
   const CloudId& cloud;
   // This computer's public address, as a CIDR.
-  const std::function<Result<std::string>(const Stop&)>& caller;
+  const CallerSource& caller;
 };
 
 class Kind {

@@ -8,6 +8,7 @@
 
 #include "common/google/client.h"
 #include "common/json_values.h"
+#include "runtime/clouds/caller.h"
 #include "runtime/clouds/cloud.h"
 #include "runtime/clouds/gce/memory.h"
 #include "runtime/clouds/waiting.h"
@@ -35,7 +36,7 @@ struct Asking {
   const CloudId& cloud;
   const std::string project;
   // This computer's public address, as a CIDR.
-  const std::function<Result<std::string>(const Stop&)>& caller;
+  const CallerSource& caller;
   std::map<std::string, Exposed> machines = {};  // machines inspected by this call, by ID
   std::string root() const { return "projects/" + project + "/"; }
 };

@@ -3,56 +3,36 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
 #include <functional>
 #include <map>
 #include <set>
 
 #include "common/http/http.h"
-#include "runtime/clouds/caller.h"
+#include "runtime/clouds/cloud_of_kinds.h"
 #include "runtime/clouds/console.h"
 #include "runtime/clouds/gce/design.h"
 #include "runtime/clouds/gce/foreign_rules.h"
 #include "runtime/clouds/gce/kind.h"
 #include "runtime/clouds/gce/operations.h"
 #include "runtime/clouds/gce/survey.h"
-#include "runtime/clouds/takes_over.h"
 
 namespace radl::gce {
 namespace {
 
-class GceCloud : public Cloud, public TakesOver {
+class GceCloud : public CloudOfKinds<Kind, Asking> {
  public:
   GceCloud(CloudId id, http::Client& http, const Options& options, Result<google::Settings> settings,
            const std::string& zone)
-      : id_(std::move(id)),
-        timing_(options.timing),
+      : CloudOfKinds(std::move(id), "Compute Engine", options.timing),
         place_{id_, zone},
         refused_(settings.status()),
         session_(http, settings.ok() ? *settings : google::Settings()),
-        service_(session_, session_.settings().compute_url) {
-    caller_ = [&http, url = session_.settings().compute_url,
-               given = options.caller](const Stop& stop) -> Result<std::string> {
-      if (!given.empty()) return given;
-      return caller_cidr(http, url, stop);
-    };
+        service_(session_, session_.settings().compute_url),
+        caller_(caller_source(http, session_.settings().compute_url, options.caller)) {
     // What names others (tags, addresses) is looked at last.
     for (auto make : {make_network, make_subnet, make_router, make_firewall, make_address, make_disk,
                       make_placement, make_instance})
       kinds_.push_back(make());
-  }
-
-  const CloudId& id() const override { return id_; }
-
-  Result<Survey> survey(const Context& context, const ir::Program& program) override {
-    auto call = asking(context);
-    if (!call.ok()) return call.status();
-    auto facts = take_survey(**call, program);
-    if (!facts.ok()) return facts.status();
-    Survey survey;
-    survey.taken_at = static_cast<double>(std::time(nullptr));
-    survey.facts = std::move(*facts);
-    return survey;
   }
 
   std::vector<QuotaUse> quota_uses(const InstanceType& type, Market market, const Survey& survey,
@@ -63,27 +43,6 @@ class GceCloud : public Cloud, public TakesOver {
     return check_node(place_, node, input);
   }
   Result<Design> design(const DesignInput& input) const override { return design_resources(place_, input); }
-  Impact impact(const std::string& type, const Json& before, const Json& after) const override {
-    const Kind* kind = kind_of(type);
-    if (before == after) return {Impact::Kind::InPlace, ""};
-    return kind ? kind->impact(before, after) : replace("Compute Engine has no resources of that type");
-  }
-
-  Asked ask_create(const Context& context, const Order& order) override {
-    memory_.note_token(order.token, order.type);
-    return ask(context, order, [&](const Kind& kind, Asking& call) { return kind.create(call, order); });
-  }
-  Asked ask_update(const Context& context, const Order& order) override {
-    return ask(context, order, [&](const Kind& kind, Asking& call) { return kind.update(call, order); });
-  }
-  Asked ask_power(const Context& context, const Order& order, Power power) override {
-    return ask(context, order,
-               [&](const Kind& kind, Asking& call) { return kind.power(call, order, power); });
-  }
-  Asked ask_destroy(const Context& context, const Order& order) override {
-    return ask(context, order, [&](const Kind& kind, Asking& call) { return kind.destroy(call, order); });
-  }
-
   Result<std::vector<Seen>> look(const Context& context, const Query& query) override;
 
   Result<std::string> owner(const Context& context) override {
@@ -151,11 +110,6 @@ class GceCloud : public Cloud, public TakesOver {
     auto port = read(**call, id + "/serialPort", {{"port", "1"}});
     return port.ok() ? host_keys_in(text_of(*port, "contents")) : keys;
   }
-  bool trusts_on_first_use() const override { return true; }
-
-  std::chrono::milliseconds settles_after() const override { return timing_.settles_after; }
-  Pace pace() const override { return timing_.pace; }
-  bool resolves_names() const override { return false; }
 
  private:
   Status mark(const Context& context, const Order& order, const std::function<void(Json&)>& change) {
@@ -194,32 +148,18 @@ class GceCloud : public Cloud, public TakesOver {
     return finish();
   }
 
-  Result<std::unique_ptr<Asking>> asking(const Context& context) {
+  Result<std::unique_ptr<Asking>> asking(const Context& context) override {
     if (!refused_.ok()) return refused_;
     auto project = session_.project(context.stop);
     if (!project.ok()) return project.status();
     return std::unique_ptr<Asking>(new Asking{context, service_, memory_, id_, std::move(*project), caller_});
   }
 
-  const Kind* kind_of(const std::string& type) const {
-    for (const auto& kind : kinds_)
-      if (type == kind->type()) return kind.get();
-    return nullptr;
+  Result<Json> facts_for(Asking& call, const ir::Program& program) override {
+    return take_survey(call, program);
   }
-
-  template <class How>
-  Asked ask(const Context& context, const Order& order, How how) {
-    const Kind* kind = kind_of(order.type);
-    if (!kind)
-      return Asked::refused(invalid(fmt::format("Compute Engine has no resources of type '{}'", order.type)));
-    auto call = asking(context);
-    if (!call.ok()) return Asked::refused(call.status());
-    memory_.note_references(order.references, "address");
-    Asked asked = how(*kind, **call);
-    if (asked.status.ok() || asked.status.message().starts_with(order.address)) return asked;
-    asked.status = std::move(asked.status).at(order.address);
-    return asked;
-  }
+  CloudMemory& memory() override { return memory_; }
+  void note_references(const Order& order) override { memory_.note_references(order.references, "address"); }
 
   // The network tags of the groups whose rules the state has, also where somebody changed their marks: a
   // rule's address is its group's, or begins with it.
@@ -232,25 +172,12 @@ class GceCloud : public Cloud, public TakesOver {
     }
   }
 
-  // The part of the query that may be of this type, by the path of an id.
-  Wish wish_for(const Kind& kind, const Query& query) const {
-    Wish wish{{}, {}, query.everything};
-    for (const std::string& id : query.ids)
-      if (kind.has_id(id)) wish.ids.insert(id);
-    for (const std::string& token : query.tokens)
-      if (memory_.type_of_token(token).value_or(kind.type()) == kind.type()) wish.tokens.insert(token);
-    return wish;
-  }
-
-  const CloudId id_;
-  const Timing timing_;
   const Place place_;
   const Status refused_;  // not ok: there are no credentials
   google::Session session_;
   google::Service service_;
   Memory memory_;
-  std::function<Result<std::string>(const Stop&)> caller_;
-  std::vector<std::unique_ptr<Kind>> kinds_;
+  const CallerSource caller_;
 };
 
 Result<std::vector<Seen>> GceCloud::look(const Context& context, const Query& query) {
@@ -265,7 +192,7 @@ Result<std::vector<Seen>> GceCloud::look(const Context& context, const Query& qu
   if (!polled.ok()) return polled;
   std::map<std::string, Seen> found;  // by id: what is named in more than one way is shown once
   for (const auto& kind : kinds_) {
-    const Wish wish = wish_for(*kind, query);
+    const auto wish = wish_for<Wish>(*kind, query, [&](const std::string& id) { return kind->has_id(id); });
     if (wish.empty()) continue;
     std::vector<Seen> seen;
     if (Status asked = kind->look(**call, wish, seen); !asked.ok()) return asked;
@@ -276,9 +203,7 @@ Result<std::vector<Seen>> GceCloud::look(const Context& context, const Query& qu
     if (Status added = add_foreign_rules(**call, found); !added.ok()) return added;
     if (Status added = add_policy_rules(**call, found); !added.ok()) return added;
   }
-  std::vector<Seen> all;
-  for (auto& [id, seen] : found) all.push_back(std::move(seen));
-  return all;
+  return values_of(std::move(found));
 }
 
 // Machines and disks of the region, and the networks, which are created first and removed last.

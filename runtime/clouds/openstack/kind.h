@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/clouds/caller.h"
 #include "runtime/clouds/impact.h"
 #include "runtime/clouds/openstack/api.h"
 #include "runtime/clouds/openstack/marks.h"
@@ -21,7 +22,7 @@ struct Asking {
   Memory& memory;
   const CloudId& cloud;
   // This computer's public address, as a CIDR.
-  const std::function<Result<std::string>(const Stop&)>& caller;
+  const CallerSource& caller;
 };
 
 // The selection of a look. Lists cannot be filtered by marks, so all of a type are read and filtered here.

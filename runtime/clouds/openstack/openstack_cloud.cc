@@ -2,19 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <ctime>
 #include <map>
 #include <set>
 
 #include "common/http/url.h"
 #include "common/text.h"
-#include "runtime/clouds/caller.h"
+#include "runtime/clouds/cloud_of_kinds.h"
 #include "runtime/clouds/console.h"
 #include "runtime/clouds/openstack/design.h"
 #include "runtime/clouds/openstack/kind.h"
 #include "runtime/clouds/openstack/quotas.h"
 #include "runtime/clouds/openstack/survey.h"
-#include "runtime/clouds/takes_over.h"
 
 namespace radl::openstack {
 namespace {
@@ -25,37 +23,19 @@ std::string host_of(const Result<Settings>& settings) {
   return url.ok() ? to_lower(url->host) : "";
 }
 
-class OpenStackCloud : public Cloud, public TakesOver {
+class OpenStackCloud : public CloudOfKinds<Kind, Asking> {
  public:
   OpenStackCloud(CloudId id, http::Client& http, const Options& options, Result<Settings> settings)
-      : id_(std::move(id)),
-        timing_(options.timing),
+      : CloudOfKinds(std::move(id), "OpenStack", options.timing),
         place_{id_, host_of(settings), settings.ok() ? settings->egi_site : ""},
         refused_(settings.status()),
         session_(http, settings.ok() ? *settings : Settings()),
-        services_(session_) {
-    caller_ = [&http, url = settings.ok() ? settings->of("auth_url") : "",
-               given = options.caller](const Stop& stop) -> Result<std::string> {
-      if (!given.empty()) return given;
-      return caller_cidr(http, url, stop);
-    };
+        services_(session_),
+        caller_(caller_source(http, settings.ok() ? settings->of("auth_url") : "", options.caller)) {
     // What names others by their ids is looked at last.
     for (auto make : {make_key_pair, make_security_group, make_network, make_subnet, make_router,
                       make_floating_ip, make_server_group, make_volume, make_server})
       kinds_.push_back(make());
-  }
-
-  const CloudId& id() const override { return id_; }
-
-  Result<Survey> survey(const Context& context, const ir::Program& program) override {
-    if (!refused_.ok()) return refused_;
-    Asking call = asking(context);
-    auto facts = take_survey(call, program, place_.host);
-    if (!facts.ok()) return facts.status();
-    Survey survey;
-    survey.taken_at = static_cast<double>(std::time(nullptr));
-    survey.facts = std::move(*facts);
-    return survey;
   }
 
   std::vector<QuotaUse> quota_uses(const InstanceType& type, Market, const Survey& survey,
@@ -66,12 +46,6 @@ class OpenStackCloud : public Cloud, public TakesOver {
     return check_node(place_, node, input);
   }
   Result<Design> design(const DesignInput& input) const override { return design_resources(place_, input); }
-  Impact impact(const std::string& type, const Json& before, const Json& after) const override {
-    const Kind* kind = kind_of(type);
-    if (before == after) return {Impact::Kind::InPlace, ""};
-    return kind ? kind->impact(before, after) : replace("OpenStack has no resources of that type");
-  }
-
   Asked ask_create(const Context& context, const Order& order) override {
     memory_.note_token(order.token, order.type);
     Asked asked = ask(context, order, [&](const Kind& kind, Asking& call) {
@@ -87,27 +61,21 @@ class OpenStackCloud : public Cloud, public TakesOver {
     if (!asked.id.empty()) memory_.note_id(asked.id, order.type);
     return asked;
   }
-  Asked ask_update(const Context& context, const Order& order) override {
-    return ask(context, order, [&](const Kind& kind, Asking& call) { return kind.update(call, order); });
-  }
-  Asked ask_power(const Context& context, const Order& order, Power power) override {
-    return ask(context, order,
-               [&](const Kind& kind, Asking& call) { return kind.power(call, order, power); });
-  }
   Asked ask_image(const Context& context, const Order& order, const std::string& name) override {
     return ask(context, order, [&](const Kind& kind, Asking& call) { return kind.image(call, order, name); });
   }
   Asked ask_destroy(const Context& context, const Order& order) override {
     memory_.creations.forget(order.id);
-    return ask(context, order, [&](const Kind& kind, Asking& call) { return kind.destroy(call, order); });
+    return CloudOfKinds::ask_destroy(context, order);
   }
 
   Result<std::vector<Seen>> look(const Context& context, const Query& query) override;
 
   Status take_over(const Context& context, const Order& order) override {
     const Kind* kind = kind_of(order.type);
-    Asking call = asking(context);
-    return kind ? kind->mark(call, order) : Status();
+    auto call = asking(context);
+    if (!call.ok()) return call.status();
+    return kind ? kind->mark(**call, order) : Status();
   }
   Status write_marks(const Context& context, const Order& order) override {
     return take_over(context, order);
@@ -124,14 +92,14 @@ class OpenStackCloud : public Cloud, public TakesOver {
 
   // Without a mark, it has no owner.
   Status release(const Context& context, const Order& order) override {
-    if (!refused_.ok()) return refused_;
+    auto call = asking(context);
+    if (!call.ok()) return call.status();
     const Kind* kind = kind_of(order.type);
     if (!kind || kind->is_marked_by_name())
       return Status(Code::Unsupported, order.id + ": its name identifies it for radlc and cannot change");
-    Asking call = asking(context);
     Order unmarked = order;
     unmarked.token.clear();
-    return kind->mark(call, unmarked);
+    return kind->mark(**call, unmarked);
   }
 
   Result<std::set<std::string>> infrastructures(const Context& context, const std::string& name) override;
@@ -157,63 +125,37 @@ class OpenStackCloud : public Cloud, public TakesOver {
     if (!answer.ok()) return answer.failure().status;
     return host_keys_in(text_of(answer.json(), "output"));
   }
-  bool trusts_on_first_use() const override { return true; }
-
-  std::chrono::milliseconds settles_after() const override { return timing_.settles_after; }
-  Pace pace() const override { return timing_.pace; }
-  bool resolves_names() const override { return false; }
 
  private:
-  Asking asking(const Context& context) { return {context, services_, memory_, id_, caller_}; }
-
-  const Kind* kind_of(const std::string& type) const {
-    for (const auto& kind : kinds_)
-      if (type == kind->type()) return kind.get();
-    return nullptr;
+  Result<std::unique_ptr<Asking>> asking(const Context& context) override {
+    if (!refused_.ok()) return refused_;
+    return std::unique_ptr<Asking>(new Asking{context, services_, memory_, id_, caller_});
   }
-
-  template <class How>
-  Asked ask(const Context& context, const Order& order, How how) {
-    if (!refused_.ok()) return Asked::refused(refused_);
-    const Kind* kind = kind_of(order.type);
-    if (!kind)
-      return Asked::refused(invalid(fmt::format("OpenStack has no resources of type '{}'", order.type)));
+  Result<Json> facts_for(Asking& call, const ir::Program& program) override {
+    return take_survey(call, program, place_.host);
+  }
+  CloudMemory& memory() override { return memory_; }
+  void note_references(const Order& order) override {
     memory_.note_references(order.references, "floating_ip");
-    Asking call = asking(context);
-    Asked asked = how(*kind, call);
-    if (asked.status.ok() || asked.status.message().starts_with(order.address)) return asked;
-    asked.status = std::move(asked.status).at(order.address);
-    return asked;
   }
 
-  // The part of the query that may be of this type.
-  Wish wish_for(const Kind& kind, const Query& query) const {
-    Wish wish{{}, {}, query.everything};
-    for (const std::string& id : query.ids)
-      if (memory_.type_of_id(id).value_or(kind.type()) == kind.type()) wish.ids.insert(id);
-    for (const std::string& token : query.tokens)
-      if (memory_.type_of_token(token).value_or(kind.type()) == kind.type()) wish.tokens.insert(token);
-    return wish;
-  }
-
-  const CloudId id_;
-  const Timing timing_;
   const Place place_;
   const Status refused_;  // not ok: there are no credentials
   Session session_;
   Services services_;
   Memory memory_;
-  std::function<Result<std::string>(const Stop&)> caller_;
-  std::vector<std::unique_ptr<Kind>> kinds_;
+  const CallerSource caller_;
 };
 
 Result<std::vector<Seen>> OpenStackCloud::look(const Context& context, const Query& query) {
-  if (!refused_.ok()) return refused_;
-  Asking call = asking(context);
+  auto call = asking(context);
+  if (!call.ok()) return call.status();
   memory_.note_names(query.names);
   std::map<std::string, Seen> found;  // by id: what is named in more than one way is shown once
   for (const auto& kind : kinds_) {
-    const Wish wish = wish_for(*kind, query);
+    const auto wish = wish_for<Wish>(*kind, query, [&](const std::string& id) {
+      return memory_.type_of_id(id).value_or(kind->type()) == kind->type();
+    });
     if (wish.ids.empty() && wish.tokens.empty() && !wish.everything) continue;
     if (memory_.is_missing(kind->type())) continue;
     if (kind->may_be_missing()) {
@@ -225,7 +167,7 @@ Result<std::vector<Seen>> OpenStackCloud::look(const Context& context, const Que
       if (!there.ok()) return there;
     }
     std::vector<Seen> seen;
-    Status asked = kind->look(call, wish, seen);
+    Status asked = kind->look(**call, wish, seen);
     if (!asked.ok()) return asked;
     for (Seen& one : seen) {
       memory_.note_id(one.id, one.type);
@@ -233,9 +175,7 @@ Result<std::vector<Seen>> OpenStackCloud::look(const Context& context, const Que
       found.insert_or_assign(one.id, std::move(one));
     }
   }
-  std::vector<Seen> all;
-  for (auto& [id, seen] : found) all.push_back(std::move(seen));
-  return all;
+  return values_of(std::move(found));
 }
 
 // Resources that cost money: servers and volumes; and networks, which are created first and removed last.
