@@ -98,6 +98,8 @@ Result<Init> part_of(const Init& whole, uint32_t shard, const Borders& borders) 
            .average = whole.average};
   if (shard == 0) out.keep = whole.keep;
   out.state = engine::part_of(whole.state, first, end);
+  out.state.next = whole.state.next;  // every shard knows which batches are in its weights
+  out.state.again = whole.state.again;
   return out;
 }
 

@@ -179,6 +179,17 @@ void Shard::account(Member& member, Part& part, uint64_t version) {
   sums_.staleness_sum += part.staleness;
 }
 
+bool Shard::is_repeated(const Part& part) const {
+  return welcome_.shard != 0 && tickets_.is_done(part.ticket);
+}
+
+void Shard::complete(uint64_t ticket) {
+  if (welcome_.shard == 0)
+    tickets_.complete(ticket);
+  else
+    tickets_.count(ticket);
+}
+
 // The worker's part is in the weights.
 void Shard::settle(Member& member, const Part& part) {
   if (part.sequence > 0) member.sequence = part.sequence;
@@ -217,6 +228,11 @@ Result<std::optional<double>> Shard::push(uint32_t worker, uint64_t pass, const 
   }
   account(member, part, push.version);
   if (sync) return push_round(lock, worker, pass, push, std::move(part));
+  if (is_repeated(part)) {
+    settle(member, part);
+    record({});
+    return kDone;
+  }
   compensate(member, part.gradients);
   apply_now(part, push);
   settle(member, part);
@@ -242,7 +258,7 @@ void Shard::apply_now(const Part& part, const Push& push) {
   optimizer_->step(weights_, part.gradients, push.rate, clipped(clip_, std::sqrt(push.squares), 1));
   average_.update(weights_, part.ticket);
   ++version_;
-  tickets_.complete(part.ticket);
+  complete(part.ticket);
   // A running mean of the batches' own statistics: whatever was read, and however long ago, is not in `part`.
   for (size_t i = 0; i < part.statistics.size(); ++i)
     statistics_[i] = kept(keep_[i], part.updates) * statistics_[i] + part.statistics[i];

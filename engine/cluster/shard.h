@@ -14,6 +14,10 @@
 //   stale   as async, but a worker that is more than `staleness` steps ahead of the slowest waits (SSP, Ho et
 //           al. 2013).
 //
+// A batch may be computed by two workers: one pushed it to some shards and was lost, or lost its link to
+// shard 0, which gave the batch to the other. Shard 0 takes it from one of them; every other shard takes the
+// first push of each batch and ignores the second. So each batch is in each shard once.
+//
 // A shard is a primary or a replica. A replica applies the entries of its primary, and can replace it at any
 // time (promote()). A primary records entries from begin_copy() on. Before each answer, it calls
 // wait_copied(): no answer may report a step that the complete replica does not have.
@@ -125,6 +129,7 @@ class Shard {
     std::vector<float> gradients, statistics;
     uint64_t incarnation = 0, ticket = 0;  // which is done when the round is applied, not before
     uint32_t updates = 0, images = 0;
+    bool repeated = false;  // its batch is in the weights, from a worker that was lost or late
     float rate = 0;
     uint64_t sequence = 0, staleness = 0;
     uint32_t correct = 0;
@@ -133,7 +138,8 @@ class Shard {
   struct Round {
     std::vector<uint64_t> participants;
     std::map<uint32_t, Part> parts;  // by worker: the order in which they are summed
-    float weight = 0;                // of all parts, once their sum is in scratch_;
+    bool summed = false;             // the sum of its parts is in scratch_,
+    float weight = 0;                // and this is their weight;
     std::optional<double> squares;   // with Norms::OfRound the squared norm of their mean then, too
   };
   using Lock = std::unique_lock<std::mutex>;
@@ -147,6 +153,8 @@ class Shard {
   Part unpack(const Push& push);
   void fail(const std::string& what, uint64_t ticket);
   void account(Member& member, Part& part, uint64_t version);
+  bool is_repeated(const Part& part) const;
+  void complete(uint64_t ticket);
   static void settle(Member& member, const Part& part);
   void compensate(const Member& member, std::span<float> gradient) const;
   void apply_now(const Part& part, const Push& push);

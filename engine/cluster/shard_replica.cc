@@ -74,7 +74,7 @@ void Shard::take(const Book& book) {
   rounds_applied_ = book.rounds_applied;
   closed_squares_ = book.has_squares ? std::optional(book.squares) : std::nullopt;
   sums_ = book.sums;
-  if (welcome_.shard == 0) tickets_.restore(book.next, book.free);
+  tickets_.restore(book.next, book.free);
   for (const WorkerBook& one : book.workers) {
     Member& member = members_[one.worker];
     member.incarnation = one.incarnation;

@@ -113,13 +113,13 @@ bool Shard::has_messenger(const Round& round) const {
 void Shard::close_rounds() {
   while (!rounds_.empty()) {
     Round& round = rounds_.begin()->second;
-    if (round.weight == 0) {
+    if (!round.summed) {
       if (awaits(round) && (options_.backups == 0 || round.parts.size() < needed())) return;
       leave_out_slow(round);
       sum_up(round);
     }
     if (round.squares && has_messenger(round)) return;
-    close_first(!round.squares, 1 / round.weight);
+    close_first(!round.squares, round.weight > 0 ? 1 / round.weight : 1);
   }
 }
 
@@ -128,9 +128,9 @@ void Shard::close_first(bool apply, float scale) {
   const auto first = rounds_.begin();
   closed_squares_ = first->second.squares;
   Entry entry;
-  if (apply) {
+  if (apply && first->second.weight > 0) {
     entry = apply_round(first->second, scale);
-  } else {
+  } else if (!apply) {
     for (const auto& [worker, part] : first->second.parts) tickets_.reopen(part.ticket);
   }
   for (const auto& [worker, part] : first->second.parts) {
@@ -144,10 +144,9 @@ void Shard::close_first(bool apply, float scale) {
   for (auto& [worker, part] : first->second.parts) spare_.push_back(std::move(part));
   rounds_applied_ = first->first;
   rounds_.erase(first);
-  if (apply) {
+  if (entry.applies)
     entry.numbers = {reinterpret_cast<const char*>(scratch_.data()), scratch_.size() * sizeof(float)};
-    record(entry, scratch_.size());
-  }
+  record(entry, entry.applies ? scratch_.size() : 0);
   changed_.notify_all();
 }
 
@@ -160,14 +159,18 @@ Status Shard::norm(uint32_t worker, uint64_t pass, const Norm& norm) {
     return {Code::Corrupt, "a norm of a round that is not summed up"};
   if (!std::isfinite(norm.squares) || norm.squares < *first->second.squares)
     return {Code::Corrupt, "a norm below that of this server's part"};
-  close_first(true, clipped(clip_, std::sqrt(norm.squares), 1 / first->second.weight));
+  const float weight = first->second.weight;
+  close_first(true, clipped(clip_, std::sqrt(norm.squares), weight > 0 ? 1 / weight : 1));
   close_rounds();
   return {};
 }
 
-// The weight of a part: 1 for a full batch; less for one from which corrupt images were left out.
-static float weight_of(uint32_t images, uint32_t most) {
-  return most == 0 ? 1.0f : static_cast<float>(images) / static_cast<float>(most);
+// The weight of a part: 1 for a full batch; less for one from which corrupt images were left out; 0 if the
+// batch is in the weights already.
+template <class Part>
+static float weight_of(const Part& part, uint32_t most) {
+  if (part.repeated) return 0;
+  return most == 0 ? 1.0f : static_cast<float>(part.images) / static_cast<float>(most);
 }
 
 template <class Parts>
@@ -181,13 +184,15 @@ static uint32_t most_images(const Parts& parts) {
 void Shard::sum_up(Round& round) {
   const uint32_t most = most_images(round.parts);
   scratch_.assign(weights_.size(), 0.0f);
-  for (const auto& [worker, part] : round.parts) {
-    const float weight = weight_of(part.images, most);
+  round.summed = true;
+  for (auto& [worker, part] : round.parts) {
+    part.repeated = is_repeated(part);
+    const float weight = weight_of(part, most);
     round.weight += weight;
     for (size_t i = 0; i < part.gradients.size(); ++i) scratch_[i] += weight * part.gradients[i];
   }
   if (welcome_.norms != Norms::OfRound) return;
-  const double norm = norm2(scratch_) / round.weight;
+  const double norm = round.weight > 0 ? norm2(scratch_) / round.weight : 0;
   round.squares = norm * norm;
 }
 
@@ -198,12 +203,12 @@ Entry Shard::apply_round(const Round& round, float scale) {
   optimizer_->step(weights_, scratch_, first->second.rate, scale);
   average_.update(weights_, last->second.ticket);
   ++version_;
-  for (const auto& [worker, part] : round.parts) tickets_.complete(part.ticket);
+  for (const auto& [worker, part] : round.parts) complete(part.ticket);
   const uint32_t most = most_images(round.parts);
   for (size_t i = 0; i < statistics_.size(); ++i) {
     float keep = 0, added = 0;
     for (const auto& [worker, part] : round.parts) {
-      const float weight = weight_of(part.images, most);
+      const float weight = weight_of(part, most);
       keep += weight * (part.statistics.empty() ? 1 : kept(keep_[i], part.updates));
       added += weight * (part.statistics.empty() ? 0 : part.statistics[i]);
     }

@@ -64,6 +64,14 @@ void Tickets::reopen(uint64_t ticket) {
   if (handed_in_.erase(ticket) > 0) free_.insert(ticket);
 }
 
+void Tickets::count(uint64_t ticket) {
+  if (ticket >= total_) return;
+  while (next_ <= ticket) free_.insert(next_++);
+  done_ += free_.erase(ticket);
+}
+
+bool Tickets::is_done(uint64_t ticket) const { return ticket < next_ && !open().contains(ticket); }
+
 bool Tickets::finish(uint32_t worker, uint64_t ticket) {
   if (!hand_in(worker, ticket)) return false;
   complete(ticket);

@@ -35,6 +35,9 @@ class Tickets {
   void reopen(uint64_t ticket);
   // hand_in() and complete() at once.
   bool finish(uint32_t worker, uint64_t ticket);
+  // Of a shard that hands out nothing, and learns of batches from pushes: the ticket is done, whoever did it.
+  void count(uint64_t ticket);
+  bool is_done(uint64_t ticket) const;
   // Takes back what this worker holds and has not handed in.
   void give_back(uint32_t worker);
 

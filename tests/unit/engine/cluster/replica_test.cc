@@ -27,7 +27,8 @@ enum class Mutant {
   PromotesAnIncompleteCopy,  // the replica takes over before the copy is complete
   AppliesRepeatedPushes,     // a push that is sent again counts again
   ForgetsWhoHasWhat,         // entries without the book
-  SkipsAnEntry               // the replica misses one
+  SkipsAnEntry,              // the replica misses one
+  CountsBatchesPerWorker     // the batch of a lost worker counts again when another one pushes it
 };
 
 // Batch t adds 1 to number t.
@@ -37,7 +38,7 @@ Init counting(uint32_t shard) {
             .first = shard * kBatches,
             .count = kBatches,
             .parameters = 2 * kBatches,
-            .batches = kBatches};
+            .batches = shard == 0 ? kBatches : kBatches * (kWorkers + 1)};  // as a mutant numbers them
   init.optimizer = *OptimizerPlan::make(
       {.momentum = 0, .nesterov = false},
       {{.name = "p", .shape = {static_cast<int>(kBatches)}, .offset = 0, .size = kBatches}});
@@ -63,8 +64,12 @@ class Simulation {
         work(static_cast<uint32_t>(random_() % kWorkers));
       else if (what < 80)
         deliver();
-      else if (what < 98)
+      else if (what < 96)
         acknowledge();
+      else if (what < 97)
+        break_link(static_cast<uint32_t>(random_() % kWorkers));
+      else if (what < 98)
+        lose_worker(static_cast<uint32_t>(random_() % kWorkers));
       else
         lose_primary();
       if (!wrong_.empty()) return wrong_;
@@ -79,7 +84,7 @@ class Simulation {
   int losses() const { return losses_; }
   bool is_over() {
     if (shard_ == 0) return primary_->finished();
-    return next_ticket_ == kBatches && std::ranges::none_of(workers_, [](const auto& one) {
+    return next_ticket_ == kBatches && again_.empty() && std::ranges::none_of(workers_, [](const auto& one) {
              return one.second.has || (one.second.answer && !one.second.answer->finished);
            });
   }
@@ -102,25 +107,54 @@ class Simulation {
   }
 
   void join(uint32_t w) {
+    enter(w);
+    speak(w);
+  }
+
+  void enter(uint32_t w) {
     Worker& worker = workers_[w];
     if (worker.incarnation == 0) worker.incarnation = random_() | 1;
     worker.pass = primary_->join(w, worker.incarnation);
     worker.answer.reset();
+  }
+
+  void speak(uint32_t w) {
+    const Worker& worker = workers_[w];
     if (worker.pushed)
       push(w);
     else if (!worker.has)
       ask(w);
   }
 
+  // The worker comes back: it is the same process.
+  void break_link(uint32_t w) {
+    primary_->leave(w, workers_[w].pass, 2, 0, "");
+    join(w);
+  }
+
+  // Another process comes in its place. Of shard 1's workers, shard 0 gives the batch to somebody once more.
+  void lose_worker(uint32_t w) {
+    Worker& worker = workers_[w];
+    primary_->leave(w, worker.pass, 2, 0, "");
+    if (shard_ != 0 && worker.has) again_.push_back(worker.has->ticket);
+    if (shard_ != 0 && worker.given && (!worker.has || *worker.given != worker.has->ticket))
+      again_.push_back(*worker.given);
+    // A replica may not know that shard 0 has the batch back.
+    worker = shard_ == 0 ? Worker{.given = worker.given} : Worker();
+    join(w);
+  }
+
   void push(uint32_t w) {
     Worker& worker = workers_[w];
     const uint64_t ticket = worker.has->ticket;
-    if (shard_ == 0 || !worker.pushed) worker.given.reset();
+    if (!worker.pushed) worker.given.reset();
     std::vector<float> gradient(kBatches, 0.0f);
     gradient[ticket] = -1;
     Push push{.ticket = ticket, .rate = 1, .loss = 1, .correct = 1, .images = 2};
-    push.sequence =
-        mutant_ == Mutant::AppliesRepeatedPushes && worker.pushed ? ++worker.sequence : worker.sequence;
+    const bool again = mutant_ == Mutant::AppliesRepeatedPushes && worker.pushed && shard_ != 0;
+    push.sequence = again ? ++worker.sequence : worker.sequence;
+    if (again) push.ticket = kBatches + ticket;
+    if (mutant_ == Mutant::CountsBatchesPerWorker) push.ticket = kBatches * (w + 1) + ticket;
     push.gradients = {reinterpret_cast<char*>(gradient.data()), gradient.size() * sizeof(float)};
     worker.pushed = true;
     if (Status pushed = primary_->push(w, worker.pass, push).status(); !pushed.ok()) wrong_ = pushed.text();
@@ -132,6 +166,10 @@ class Simulation {
     Worker& worker = workers_[w];
     Message message;
     if (shard_ != 0) {
+      if (!worker.given && !again_.empty()) {
+        worker.given = again_.front();
+        again_.pop_front();
+      }
       if (!worker.given && next_ticket_ < kBatches) worker.given = next_ticket_++;
       worker.answer = Assignment{.finished = !worker.given, .ticket = worker.given.value_or(0)};
       worker.entry = primary_->read({}, Numbers::Fp32, message);
@@ -153,6 +191,8 @@ class Simulation {
     }
     worker.answer = *next;
     worker.given = worker.answer->finished ? std::nullopt : std::optional(worker.answer->ticket);
+    for (auto& [other, its] : workers_)
+      if (other != w && its.given == worker.given) its.given.reset();  // it had been lost with it
     worker.entry = primary_->read({}, Numbers::Fp32, message);
   }
 
@@ -218,7 +258,8 @@ class Simulation {
     Init init;
     ASSERT_TRUE(decode(primary_->begin_copy(copy_), init).ok());
     replica_ = make(init);
-    for (uint32_t w = 0; w < kWorkers; ++w) join(w);
+    for (uint32_t w = 0; w < kWorkers; ++w) enter(w);
+    for (uint32_t w = 0; w < kWorkers; ++w) speak(w);
   }
 
   std::mt19937_64 random_;
@@ -229,7 +270,8 @@ class Simulation {
   bool complete_ = false, replica_complete_ = false;
   std::deque<uint64_t> acks_;
   std::map<uint32_t, Worker> workers_;
-  uint64_t next_ticket_ = 0;  // of shard 1's workers
+  uint64_t next_ticket_ = 0;    // of shard 1's workers
+  std::deque<uint64_t> again_;  // which lost ones of them had
   int losses_ = 0, skipped_ = 0;
   std::string wrong_;
 };
@@ -264,7 +306,7 @@ TEST_P(ReplicaMutants, AreFound) {
 INSTANTIATE_TEST_SUITE_P(Each, ReplicaMutants,
                          testing::Values(Mutant::AnswersBeforeTheReplica, Mutant::PromotesAnIncompleteCopy,
                                          Mutant::AppliesRepeatedPushes, Mutant::ForgetsWhoHasWhat,
-                                         Mutant::SkipsAnEntry));
+                                         Mutant::SkipsAnEntry, Mutant::CountsBatchesPerWorker));
 
 TEST(Replica, WeightsThatDifferFromThePrimarysAreFound) {
   ShardOptions options;
