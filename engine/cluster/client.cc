@@ -19,7 +19,8 @@
 namespace radl::engine::cluster {
 namespace {
 
-constexpr Milliseconds kDialServer{2000}, kBetweenDials{100};
+constexpr Milliseconds kDialServer{2000}, kBetweenDials{100},
+    kLeastSearch{15000};  // for a new primary: a server may have to take over from the chief first
 
 class Worker : public WorkerClient, private Exchange {
  public:
@@ -30,12 +31,9 @@ class Worker : public WorkerClient, private Exchange {
 
   Status connect(const Connector& connector) {
     parts_.resize(options_.shards);
-    if (can_move()) {
-      for (uint32_t s = 0; s < options_.shards; ++s) {
-        if (Status found = find(s, options_.start_timeout); !found.ok()) return found;
-      }
-    } else {
-      if (Status opened = open_all(connector); !opened.ok()) return opened;
+    if (!can_move()) dial_ = [connector](uint32_t server, Milliseconds) { return connector(server); };
+    for (uint32_t s = 0; s < options_.shards; ++s) {
+      if (Status found = find(s, options_.start_timeout); !found.ok()) return found;
     }
     return check_parts();
   }
@@ -105,21 +103,6 @@ class Worker : public WorkerClient, private Exchange {
             .shard = shard};
   }
 
-  Status open_all(const Connector& connector) {
-    for (uint32_t s = 0; s < parts_.size(); ++s) {
-      Result<std::unique_ptr<Link>> link = connector(s);
-      if (!link) return std::move(link).status().at(fmt::format("ps/{}", s));
-      parts_[s].session = std::make_unique<Session>(std::move(*link), options_.peer_timeout);
-      if (Status sent = parts_[s].session->send(encode(hello(s))); !sent.ok()) return sent;
-    }
-    for (uint32_t s = 0; s < parts_.size(); ++s) {
-      if (Status got = expect(*parts_[s].session, MessageType::Welcome, message_, options_.stop); !got.ok())
-        return got;
-      if (Status bad = take_welcome(s); !bad.ok()) return bad;
-    }
-    return {};
-  }
-
   Status take_welcome(uint32_t s) {
     Part& part = parts_[s];
     if (Status bad = decode(message_, part.welcome); !bad.ok()) return bad;
@@ -182,19 +165,18 @@ class Worker : public WorkerClient, private Exchange {
 
   // False: the server is not the primary of the shard, or cannot be reached now; `why` says so.
   Result<bool> try_server(uint32_t shard, uint32_t server, Status& why) {
-    Result<std::unique_ptr<Link>> link =
-        options_.dial(server, server < map_.moved.size() ? map_.moved[server] : "", kDialServer);
+    Result<std::unique_ptr<Link>> link = dial_(server, kDialServer);
     if (!link) {
       const Code code = link.status().code();
       why = std::move(link).status().at(fmt::format("ps/{}", server));
-      if (code == Code::Auth || code == Code::Invalid || code == Code::Corrupt) return why;
+      if (!can_move() || code == Code::Auth || code == Code::Invalid || code == Code::Corrupt) return why;
       return false;
     }
     auto session = std::make_unique<Session>(std::move(*link), options_.peer_timeout);
     session->set_limit(size_t{1} << 24);  // for a map of many servers
     why = session->send(encode(hello(shard)));
     if (why.ok()) why = session->receive(message_, options_.stop);
-    if (why.code() == Code::Cancelled) return why;
+    if (why.code() == Code::Cancelled || (!why.ok() && !can_move())) return why;
     if (!why.ok()) return false;
     if (message_.type == MessageType::Map) {
       ShardMap map;
@@ -293,7 +275,8 @@ class Worker : public WorkerClient, private Exchange {
       // A server that has lost the chief says that the job is over, but only the chief may have lost it.
       if (got.ok() || got.code() != Code::Lost || !can_move()) return got;
       const bool told = was_told();
-      if (Status found = find(s, 3 * options_.peer_timeout); !found.ok()) return told ? got : found;
+      if (Status found = find(s, std::max(3 * options_.peer_timeout, kLeastSearch)); !found.ok())
+        return told ? got : found;
       if (Status asked = ask(s, true); !asked.ok()) return asked;
       if (norms() != Norms::OfRound || !norm_) continue;
       // It wants the norm of the round once more.
@@ -342,6 +325,7 @@ class Worker : public WorkerClient, private Exchange {
   }
 
   const ClientOptions options_;
+  Dial dial_ = options_.dial;
   uint64_t incarnation_ = 0;
   std::vector<Part> parts_;  // by shard
   ShardMap map_;

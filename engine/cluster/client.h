@@ -30,6 +30,7 @@ struct ClientOptions {
   // Connects to a server that takes over from a lost one; used with several servers. If it is empty, a lost
   // server ends the job.
   Dial dial = {};
+  bool separate = false;  // of a chief: it is not in the process of a server
 };
 
 // A server was lost, or has returned.
@@ -78,6 +79,18 @@ class ChiefClient {
   static Result<std::unique_ptr<ChiefClient>> connect(const ClientOptions& options,
                                                       const Connector& connector);
   virtual ~ChiefClient() = default;
+
+  // Takes over from a lost chief, in the process of server `options.index`, to which `own` connects. `map`:
+  // the map of that server. `attempt`: from 1. `separate`: as in election.h. Retry: too few servers agree
+  // now. resume() follows.
+  static Result<std::unique_ptr<ChiefClient>> take_over(const ClientOptions& options, const ShardMap& map,
+                                                        uint64_t attempt, bool separate,
+                                                        const std::function<std::unique_ptr<Link>()>& own);
+  // Whether a server of the job has begun to train: this chief comes too late.
+  static bool has_begun(const ClientOptions& options);
+  virtual void resume(const Borders& borders) = 0;
+  // Tells the servers what a successor needs.
+  virtual void share(const std::string& duties) = 0;
 
   // Sends each server its part of the initial state. `borders`: from split_layout().
   virtual Status init(const Init& whole, const Borders& borders) = 0;

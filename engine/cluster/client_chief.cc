@@ -7,18 +7,23 @@
 #include <thread>
 
 #include "engine/cluster/client.h"
+#include "engine/cluster/election.h"
 #include "engine/cluster/expect.h"
 #include "engine/cluster/placement.h"
+#include "engine/cluster/poll.h"
 #include "engine/cluster/session.h"
 
 namespace radl::engine::cluster {
 namespace {
 
-constexpr Milliseconds kLookAfter{100}, kDialEvery{1000}, kDialLost{1000};
+constexpr Milliseconds kLookAfter{100}, kDialEvery{1000};
 
 class Chief : public ChiefClient {
  public:
-  explicit Chief(const ClientOptions& options) : options_(options), servers_(options.shards) {}
+  explicit Chief(const ClientOptions& options)
+      : options_(options),
+        own_server_(options.separate ? std::nullopt : std::optional(options.index)),
+        servers_(options.shards) {}
 
   ~Chief() override {
     {
@@ -43,6 +48,57 @@ class Chief : public ChiefClient {
     return {};
   }
 
+  Status take_over(const ShardMap& map, uint64_t attempt, bool former_was_separate,
+                   const std::function<std::unique_ptr<Link>()>& own) {
+    // Asked first: a chief that is alive is not disturbed.
+    Ballots ballots = ballots_of(ask_all(kQuestion, own));
+    const bool has_chief =
+        std::ranges::any_of(ballots, [](const auto& b) { return b.second.kind == Ballot::Kind::Refuses; });
+    const bool alone = std::ranges::all_of(ballots, [&](const auto& b) {
+      return b.first == options_.index || b.second.kind == Ballot::Kind::Ended;
+    });
+    if (!wins(ballots, former_was_separate) && alone) return {Code::Lost, "the other servers have ended"};
+    if (has_chief || !wins(ballots, former_was_separate)) return {Code::Retry, "the servers do not agree"};
+    std::vector<Answered> answers = ask_all(next_term(map.epoch, attempt, options_.index), own);
+    ballots = ballots_of(answers);
+    if (!wins(ballots, former_was_separate)) return {Code::Retry, "the servers do not agree"};
+    std::lock_guard lock(mutex_);
+    map_ = newest_map(ballots);
+    for (const uint64_t server : map_.servers) {
+      const Ballot::Kind kind = ballots[static_cast<uint32_t>(server)].kind;
+      if (kind != Ballot::Kind::Agrees)
+        changes_.push_back({true, static_cast<uint32_t>(server), "was lost with the chief", 0});
+    }
+    for (uint32_t i = 0; i < servers_.size(); ++i) {
+      servers_[i] = std::move(answers[i].session);
+      if (servers_[i]) servers_[i]->set_limit(kLimit);
+    }
+    map_.epoch = next_term(map.epoch, attempt, options_.index);
+    settled_.clear();  // they have just agreed
+    if (Status decided = decide({}); !decided.ok()) return decided;
+    look_after_servers();
+    return {};
+  }
+
+  bool has_begun() {
+    const std::vector<Answered> answers = ask_all(kQuestion, {});
+    return std::ranges::any_of(answers, [](const Answered& one) {
+      return one.ballot.kind == Ballot::Kind::Agrees || one.ballot.kind == Ballot::Kind::Refuses;
+    });
+  }
+
+  void resume(const Borders& borders) override {
+    std::lock_guard lock(mutex_);
+    borders_ = borders;
+  }
+
+  void share(const std::string& duties) override {
+    std::lock_guard lock(mutex_);
+    duties_ = duties;
+    for (auto& server : servers_)
+      if (server) share_with(*server);
+  }
+
   Status init(const Init& whole, const Borders& borders) override {
     std::lock_guard lock(mutex_);
     borders_ = borders;
@@ -54,16 +110,18 @@ class Chief : public ChiefClient {
     for (auto& server : servers_) {
       if (Status got = expect(*server, MessageType::Ready, message_, options_.stop); !got.ok()) return got;
     }
-    map_ = {.epoch = 1, .places = first_places(servers_.size()), .moved = {}};
+    map_ = {.epoch = 1, .places = first_places(servers_.size())};
+    for (uint64_t i = 0; i < servers_.size(); ++i) map_.servers.push_back(i);
+    settled_ = map_.servers;
     if (Status told = tell_map(); !told.ok()) return told;
-    if (servers_.size() > 1) keeper_ = std::thread([this] { look_after(); });
+    look_after_servers();
     return {};
   }
 
   Result<Report> report() override {
     std::lock_guard lock(mutex_);
     Report out;
-    for (uint32_t s = 0; s < borders_.size() && out.failure.empty(); ++s) {
+    for (uint32_t s = 0; s < map_.places.size() && out.failure.empty(); ++s) {
       Report one;
       if (Status asked = ask(s, kFetchReport, MessageType::Report); !asked.ok()) return asked;
       if (Status bad = decode(message_, one); !bad.ok()) return bad;
@@ -78,7 +136,7 @@ class Chief : public ChiefClient {
   Result<TrainingState> snapshot() override {
     std::lock_guard lock(mutex_);
     TrainingState out;
-    out.weights.resize(options_.parameters);
+    out.weights.resize(borders_.back().second);
     for (uint32_t s = 0; s < borders_.size(); ++s) {
       TrainingState part;
       if (Status asked = ask(s, kFetchSnapshot, MessageType::State); !asked.ok()) return asked;
@@ -132,11 +190,23 @@ class Chief : public ChiefClient {
   static constexpr size_t kLimit = size_t{64} << 30;
 
   Hello hello() const {
-    return {.role = Role::Chief,
-            .index = options_.index,
-            .job_digest = options_.job_digest,
-            .parameters = options_.parameters,
-            .statistics = options_.statistics};
+    return {
+        .role = Role::Chief, .index = options_.index, .job_digest = options_.job_digest, .epoch = map_.epoch};
+  }
+
+  // `own`: connects to the server of this process, if it is not null.
+  std::vector<Answered> ask_all(uint64_t epoch, const std::function<std::unique_ptr<Link>()>& own) const {
+    Hello hello = this->hello();
+    hello.epoch = epoch;
+    const Dial dial = [&](uint32_t server, Milliseconds patience) {
+      return own && server == options_.index ? Result<std::unique_ptr<Link>>(own())
+                                             : options_.dial(server, patience);
+    };
+    return poll(servers_.size(), dial, hello, options_.peer_timeout);
+  }
+
+  void share_with(Session& server) {
+    if (!duties_.empty()) (void)server.send(encode(Stop{0, duties_}, MessageType::Duties));
   }
 
   bool lives(const std::unique_ptr<Session>& server) const { return server && server->health().ok(); }
@@ -152,32 +222,53 @@ class Chief : public ChiefClient {
     }
   }
 
-  // If a server is lost, or `broken` replicas (by shard): decides the next map, and tells it. With one server
-  // the loss ends the job.
-  Status replace_lost(std::vector<bool> broken = {}) {
+  // If a server was lost, decides the next map. With one server the loss ends the job.
+  Status replace_lost() {
     if (!failed_.ok()) return failed_;
-    bool change = !broken.empty();
+    return note_lost() ? decide({}) : failed_;
+  }
+
+  // Whether a server was lost since the last call.
+  bool note_lost() {
+    bool lost = false;
+    for (uint32_t i = 0; i < servers_.size(); ++i) {
+      if (!servers_[i] || lives(servers_[i])) continue;
+      const Status why = servers_[i]->health();
+      if (servers_.size() == 1) {
+        failed_ = why;
+        return false;
+      }
+      changes_.push_back({true, i, why.message(), servers_[i]->silent_seconds()});
+      servers_[i].reset();
+      lost = true;
+    }
+    return lost;
+  }
+
+  // Decides the next map for the servers that live, and tells it. `broken`: by shard, replicas that their
+  // primaries have lost.
+  Status decide(std::vector<bool> broken) {
     broken.resize(map_.places.size(), false);
     for (;;) {
+      (void)note_lost();
+      if (!failed_.ok()) return failed_;
       std::vector<bool> alive;
+      map_.servers.clear();
       for (uint32_t i = 0; i < servers_.size(); ++i) {
-        alive.push_back(lives(servers_[i]));
-        if (alive.back() || !servers_[i]) continue;
-        const Status why = servers_[i]->health();
-        if (servers_.size() == 1) return failed_ = why;
-        changes_.push_back({true, i, why.message(), servers_[i]->silent_seconds()});
-        servers_[i].reset();
-        change = true;
+        alive.push_back(servers_[i] != nullptr);
+        if (alive.back()) map_.servers.push_back(i);
       }
-      if (!change) return {};
+      if (settled_.empty()) settled_ = map_.servers;
+      if (!may_decide(settled_, map_.servers, own_server_))
+        return failed_ = Status(Code::Lost, changes_text() + "the other servers may have another chief");
       Result<std::vector<Place>> places = next_places(map_.places, alive, broken, map_.epoch + 1);
       if (!places) return failed_ = Status(Code::Lost, changes_text() + places.status().message());
       ++map_.epoch;
       map_.places = std::move(*places);
-      if (Status told = tell_map(); told.ok())
-        return {};
-      else if (told.code() != Code::Retry)
-        return failed_ = std::move(told);
+      const Status told = tell_map();
+      if (told.ok()) settled_ = map_.servers;
+      if (told.ok()) return {};
+      if (told.code() != Code::Retry) return failed_ = told;
     }
   }
 
@@ -201,6 +292,10 @@ class Chief : public ChiefClient {
 
   // ---- The thread that replaces lost servers, also while nobody asks for anything.
 
+  void look_after_servers() {
+    if (servers_.size() > 1) keeper_ = std::thread([this] { look_after(); });
+  }
+
   void look_after() {
     Clock::time_point dial_at = Clock::now() + kDialEvery;
     std::unique_lock lock(mutex_);
@@ -208,7 +303,7 @@ class Chief : public ChiefClient {
       changed_.wait_for(lock, kLookAfter, [this] { return over_; });
       if (over_ || !replace_lost().ok()) continue;
       if (const std::vector<bool> broken = lost_replicas(); std::ranges::find(broken, true) != broken.end())
-        (void)replace_lost(broken);
+        (void)decide(broken);
       if (!options_.dial || Clock::now() < dial_at) continue;
       dial_at = Clock::now() + kDialEvery;
       for (uint32_t i = 0; i < servers_.size() && !over_; ++i)
@@ -228,27 +323,32 @@ class Chief : public ChiefClient {
 
   // A server that was lost may have been started again.
   void dial(uint32_t index, std::unique_lock<std::mutex>& lock) {
+    const Hello hello = this->hello();
     lock.unlock();
     std::unique_ptr<Session> session;
-    if (Result<std::unique_ptr<Link>> link = options_.dial(index, "", kDialLost); link.ok())
+    if (Result<std::unique_ptr<Link>> link = options_.dial(index, kDialLost); link.ok())
       session = std::make_unique<Session>(std::move(*link), options_.peer_timeout);
     Message answer;
-    bool ready = session && session->send(encode(hello())).ok() && session->receive(answer, kDialLost).ok() &&
-                 answer.type == MessageType::Ready;
+    const bool ready = session && session->send(encode(hello)).ok() &&
+                       session->receive(answer, kDialLost).ok() && answer.type == MessageType::Map;
     lock.lock();
     if (!ready || over_) return;
     session->set_limit(kLimit);
+    share_with(*session);
     changes_.push_back({false, index, session->name(), 0});
     servers_[index] = std::move(session);
-    (void)replace_lost(std::vector<bool>(map_.places.size(), false));
+    (void)decide({});
   }
 
   const ClientOptions options_;
+  const std::optional<uint32_t> own_server_;  // the chief is in its process
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<std::unique_ptr<Session>> servers_;  // null: lost
   Borders borders_;
   ShardMap map_;
+  std::vector<uint64_t> settled_;  // the servers of the last map that all of them took
+  std::string duties_;
   std::vector<ServerChange> changes_;
   Status failed_;
   Message message_;
@@ -264,5 +364,18 @@ Result<std::unique_ptr<ChiefClient>> ChiefClient::connect(const ClientOptions& o
   if (Status connected = chief->connect(connector); !connected.ok()) return connected;
   return std::unique_ptr<ChiefClient>(std::move(chief));
 }
+
+Result<std::unique_ptr<ChiefClient>> ChiefClient::take_over(
+    const ClientOptions& options, const ShardMap& map, uint64_t attempt, bool separate,
+    const std::function<std::unique_ptr<Link>()>& own) {
+  auto chief = std::make_unique<Chief>(options);
+  if (Status taken = chief->take_over(map, attempt, separate, own); !taken.ok()) {
+    if (taken.code() != Code::Retry) chief->stop(taken);
+    return taken;
+  }
+  return std::unique_ptr<ChiefClient>(std::move(chief));
+}
+
+bool ChiefClient::has_begun(const ClientOptions& options) { return Chief(options).has_begun(); }
 
 }  // namespace radl::engine::cluster

@@ -5,7 +5,42 @@
 #include <utility>
 #include <vector>
 
+#include "engine/cluster/expect.h"
+
 namespace radl::engine::cluster {
+
+namespace {
+
+// To the chief: done, or why not.
+Status answer_chief(Session& chief, const Status& done) {
+  if (done.ok()) return chief.send(Message{MessageType::Ready, {}});
+  (void)chief.send(refusal(done));
+  return done;
+}
+
+}  // namespace
+
+Status Hosting::obey(Session& chief, const Message& message) {
+  if (message.type == MessageType::Init) {
+    Init init;
+    if (Status bad = decode(message, init); !bad.ok()) return bad;
+    return answer_chief(chief, take_init(init));
+  }
+  if (message.type == MessageType::Map) {
+    ShardMap map;
+    if (Status bad = decode(message, map); !bad.ok()) return bad;
+    return answer_chief(chief, take_map(map));
+  }
+  Fetch fetch;
+  if (Status bad = decode(message, fetch); !bad.ok()) return bad;
+  const std::shared_ptr<Shard> shard = primary(fetch.shard);
+  if (!shard) return {Code::Corrupt, "a Fetch of a shard that is not here"};
+  if (fetch.flags & kFetchReport) return chief.send(encode(shard->report()));
+  if (fetch.flags & kFetchSnapshot) return chief.send(encode(shard->snapshot()));
+  Message out;
+  (void)shard->read({}, Numbers::Fp32, out, (fetch.flags & kFetchAverage) != 0);
+  return chief.send(out);
+}
 
 Status Hosting::take_init(const Init& init) {
   Result<std::unique_ptr<Shard>> made = Shard::make(init, options_.shard);
@@ -68,18 +103,17 @@ Status Hosting::take_place(uint32_t shard, const Place& old, const Place& place,
   held.shard->without_replica();
   if (place.replica < 0) return {};
   const auto replica = static_cast<uint32_t>(place.replica);
-  const std::string moved = replica < map_.moved.size() ? map_.moved[replica] : "";
-  held.replicator =
-      Replicator::start(held.shard, {.self = options_.index,
-                                     .replica = replica,
-                                     .epoch = map_.epoch,
-                                     .job_digest = options_.job_digest,
-                                     .peer_timeout = options_.peer_timeout,
-                                     .connect = [dial = options_.dial, replica, moved](
-                                                    Milliseconds patience) -> Result<std::unique_ptr<Link>> {
-                                       if (!dial) return Status(Code::Lost, "no way to other servers");
-                                       return dial(replica, moved, patience);
-                                     }});
+  held.replicator = Replicator::start(
+      held.shard,
+      {.self = options_.index,
+       .replica = replica,
+       .epoch = map_.epoch,
+       .job_digest = options_.job_digest,
+       .peer_timeout = options_.peer_timeout,
+       .connect = [dial = options_.dial, replica](Milliseconds patience) -> Result<std::unique_ptr<Link>> {
+         if (!dial) return Status(Code::Lost, "no way to other servers");
+         return dial(replica, patience);
+       }});
   return {};
 }
 

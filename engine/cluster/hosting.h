@@ -36,6 +36,8 @@ class Hosting {
   // Lost: the map makes this server the primary of a shard, but its copy is missing or incomplete.
   Status take_map(const ShardMap& map);
   ShardMap map() const;
+  // Carries out an Init, a Map or a Fetch of the chief, and answers it.
+  Status obey(Session& chief, const Message& message);
   // The shard if this server is its primary, else null.
   std::shared_ptr<Shard> primary(uint32_t shard) const;
   // Takes the entries of a primary into this server's replica, until the link or the map ends.

@@ -92,8 +92,7 @@ Result<std::unique_ptr<Link>> connect_tcp(const std::string& address, std::strin
 Result<std::unique_ptr<Link>> try_connect_tcp(const std::string& address, std::string key, Identity self,
                                               Identity peer, Milliseconds patience);
 
-// One attempt to reach a server; `moved`: where it listens now, "": at its address in the job.
-using Dial = std::function<Result<std::unique_ptr<Link>>(uint32_t server, const std::string& moved,
-                                                         Milliseconds patience)>;
+// One attempt to reach a server at its address in the job, like try_connect_tcp().
+using Dial = std::function<Result<std::unique_ptr<Link>>(uint32_t server, Milliseconds patience)>;
 
 }  // namespace radl::engine::cluster

@@ -20,8 +20,7 @@ namespace radl::engine::cluster {
 
 inline constexpr Milliseconds kAnswer{5000}, kPartyFarewell{2000}, kTick{50}, kAsk{2000}, kPause{100},
     kAwake{250};
-inline constexpr double kFarSeconds = 0.005;       // round trip of a long link
-inline constexpr uint64_t kQuestion = UINT64_MAX;  // epoch of a Hello that only asks for the leader
+inline constexpr double kFarSeconds = 0.005;  // round trip of a long link
 
 // A worker's answer to the question whether it leads the job.
 struct Said {

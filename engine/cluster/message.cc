@@ -36,7 +36,7 @@ void fields(A& a, M& m) {
 }
 template <class A, Is<ShardMap> M>
 void fields(A& a, M& m) {
-  a(m.epoch), a(m.places), a(m.moved);
+  a(m.epoch), a(m.places), a(m.servers);
 }
 template <class A, Is<Welcome> M>
 void fields(A& a, M& m) {

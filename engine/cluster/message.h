@@ -64,6 +64,8 @@ void pack_numbers(Numbers encoding, std::span<const float> from, char* to);
 void unpack_numbers(Numbers encoding, const char* from, std::span<float> to);
 bool all_finite(std::span<const float> values);
 
+inline constexpr uint64_t kQuestion = UINT64_MAX;  // epoch of a Hello that only asks how the job stands
+
 // First message of whoever connects.
 struct Hello {
   Role role = Role::Worker;
@@ -72,7 +74,8 @@ struct Hello {
   std::string job_digest;
   uint64_t parameters = 0, statistics = 0;  // of the model that it built
   // Without servers: of the view whose ring the link belongs to, 0 for the link to the chief, and where this
-  // worker listens.
+  // worker listens. Of a chief: that of its map, 0 if it has none yet. Of a server: kQuestion asks for the
+  // map.
   uint64_t epoch = 0;
   std::string address;
   // To a server: which shard a worker trains with, or another server has a replica of here. That server also
@@ -90,9 +93,9 @@ struct Place {
 
 // Which servers hold the shards, by the chief's decision.
 struct ShardMap {
-  uint64_t epoch = 0;              // from 1, larger with each change
-  std::vector<Place> places;       // by shard
-  std::vector<std::string> moved;  // by server: where it listens now; "": at its address in the job
+  uint64_t epoch = 0;             // from 1, larger with each change; election.h says how it is composed
+  std::vector<Place> places;      // by shard
+  std::vector<uint64_t> servers;  // that take part, in ascending order
   friend bool operator==(const ShardMap&, const ShardMap&) = default;
 };
 

@@ -131,6 +131,8 @@ Status LinkedParty::succeed() {
   const Status lost = *chief_lost_;
   const std::vector<Seat> silent = silent_seats_;
   const bool able = options_.may_lead && options_.may_lead(duties_);
+  // A chief shares its duties before the first sum: without them the job has not begun, and waits for it.
+  if (options_.may_lead && duties_.empty()) attendance_ = Attendance();
   lock.unlock();
   if (attendance_.known().empty()) return reach_chief();
   const Clock::time_point end = Clock::now() + options_.start_timeout;

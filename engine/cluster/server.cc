@@ -6,6 +6,7 @@
 #include <list>
 #include <thread>
 
+#include "engine/cluster/chief_seat.h"
 #include "engine/cluster/early_push.h"
 #include "engine/cluster/expect.h"
 #include "engine/cluster/hosting.h"
@@ -22,7 +23,10 @@ constexpr Milliseconds kFarewell{2000};
 class Server : public ParameterServer {
  public:
   Server(ServerOptions options, std::function<void(const ServerEvent&)> on_event)
-      : options_(std::move(options)), on_event_(std::move(on_event)), hosting_(hosting_options(options_)) {}
+      : options_(std::move(options)),
+        on_event_(std::move(on_event)),
+        seat_(options_.index, options_.separate_chief),
+        hosting_(hosting_options(options_)) {}
 
   ~Server() override {
     stop(Status(Code::Cancelled, "the server ends"));
@@ -57,13 +61,27 @@ class Server : public ParameterServer {
     Clock::time_point end = Clock::now() + options_.start_timeout;
     while (!over_) {
       if (stop.asked()) return {Code::Cancelled, "interrupted"};
-      if (!chief_seen_ && Clock::now() >= end) {
+      if (!seat_.seen() && Clock::now() >= end) {
         return {Code::Timeout, fmt::format("the chief did not appear within {:.0f} s",
                                            static_cast<double>(options_.start_timeout.count()) / 1000)};
       }
+      if (const std::optional<Status> why = seat_.given_up(options_.start_timeout); why) {
+        lock.unlock();
+        this->stop(*why);
+        return *why;
+      }
+      if (options_.may_lead && seat_.has_turn(hosting_.map()) && options_.may_lead(seat_.duties))
+        return {Code::Retry, "the chief is lost"};
       changed_.wait_for(lock, Milliseconds(100));
     }
     return outcome_;
+  }
+
+  ShardMap map() const override { return hosting_.map(); }
+
+  std::string duties() const override {
+    std::lock_guard lock(mutex_);
+    return seat_.duties;
   }
 
   void stop(const Status& outcome) override {
@@ -84,10 +102,10 @@ class Server : public ParameterServer {
     changed_.wait_for(lock, kFarewell, [&] { return workers_.empty(); });
     std::vector<std::shared_ptr<Session>> rest;  // also who has not said Hello yet
     for (Served& served : served_) {
-      if (std::shared_ptr<Session> session = served.session.lock(); session && session != chief_)
+      if (std::shared_ptr<Session> session = served.session.lock(); session && session != seat_.session())
         rest.push_back(std::move(session));
     }
-    if (chief_) rest.push_back(chief_);
+    if (seat_.session()) rest.push_back(seat_.session());
     lock.unlock();
     for (auto& session : rest) session->close();
   }
@@ -169,7 +187,7 @@ class Server : public ParameterServer {
       got = invalid("belongs to another job, or has another version of this job's file");
     }
     if (!got.ok()) return refuse(*session, got);
-    if (hello.role == Role::Chief) return serve_chief(session, lost);
+    if (hello.role == Role::Chief) return serve_chief(session, lost, hello);
     if (hello.role == Role::Server) return serve_primary(*session, hello);
     serve_worker(session, lost, hello);
   }
@@ -188,18 +206,18 @@ class Server : public ParameterServer {
     send_last(session, refusal(why));
   }
 
-  void serve_chief(const std::shared_ptr<Session>& session, const std::shared_ptr<Lost>& lost) {
+  void serve_chief(const std::shared_ptr<Session>& session, const std::shared_ptr<Lost>& lost,
+                   const Hello& hello) {
+    const ShardMap map = hosting_.map();
+    Status admitted;
     {
       std::lock_guard lock(mutex_);
-      if (chief_) {
-        (void)session->send(refusal(Status(Code::Conflict, "the job has a chief already")));
-        return;
-      }
-      chief_ = session;
-      chief_seen_ = true;
+      admitted = seat_.admit(session, hello, map);
     }
+    if (!admitted.ok()) return send_last(*session, refusal(admitted));
+    if (hello.epoch == kQuestion) return send_last(*session, encode(map));
     session->set_limit(kChiefLimit);
-    (void)session->send(Message{MessageType::Ready, {}});
+    (void)session->send(hello.epoch == 0 ? Message{MessageType::Ready, {}} : encode(map));
     Message message;
     Status ended;
     while (ended.ok()) {
@@ -207,15 +225,22 @@ class Server : public ParameterServer {
       if (ended.ok()) ended = answer_chief(*session, message);
     }
     lost->set({});
-    bool over;
+    lose_chief(ended, hello.epoch == 0);
+  }
+
+  // Without a map there is nothing to continue. `first`: it was the job's first chief.
+  void lose_chief(const Status& why, bool first) {
+    const ShardMap map = hosting_.map();
+    std::string name;
     {
       std::lock_guard lock(mutex_);
-      over = over_;
+      if (over_) return;
+      name = seat_.lose(why, first, map);
     }
-    if (!over) {
-      event({"peer_lost", "chief/0", ended.message(), 0});
-      stop(Status(Code::Lost, "the chief was lost: " + ended.message()));
-    }
+    if (name.empty()) return;
+    event({.kind = "chief_lost", .peer = name, .text = why.message()});
+    if (!options_.may_lead || map.epoch == 0)
+      stop(Status(Code::Lost, "the chief was lost: " + why.message()));
   }
 
   Status answer_chief(Session& session, const Message& message) {
@@ -227,38 +252,21 @@ class Server : public ParameterServer {
       (void)session.send(Message{MessageType::Ready, {}});
       return {Code::Cancelled, "the job is over"};
     }
-    if (message.type == MessageType::Init) return take_init(session, message);
-    if (message.type == MessageType::Map) return take_map(session, message);
-    Fetch fetch;
-    if (Status bad = decode(message, fetch); !bad.ok()) return bad;
-    std::shared_ptr<Shard> shard = hosting_.primary(fetch.shard);
-    if (!shard) return {Code::Corrupt, "a Fetch of a shard that is not here"};
-    if (fetch.flags & kFetchReport) return session.send(encode(shard->report()));
-    if (fetch.flags & kFetchSnapshot) return session.send(encode(shard->snapshot()));
-    Message out;
-    (void)shard->read({}, Numbers::Fp32, out, (fetch.flags & kFetchAverage) != 0);
-    return session.send(out);
-  }
-
-  Status take_init(Session& session, const Message& message) {
-    Init init;
-    if (Status bad = decode(message, init); !bad.ok()) return bad;
-    return answer(session, hosting_.take_init(init));
-  }
-
-  Status take_map(Session& session, const Message& message) {
-    ShardMap map;
-    if (Status bad = decode(message, map); !bad.ok()) return bad;
-    const Status taken = hosting_.take_map(map);
-    changed_.notify_all();
-    return answer(session, taken);
-  }
-
-  // To the chief: done, or why not.
-  static Status answer(Session& session, const Status& done) {
-    if (done.ok()) return session.send(Message{MessageType::Ready, {}});
-    (void)session.send(refusal(done));
-    return done;
+    if (message.type == MessageType::Duties) {
+      Stop duties;
+      if (Status bad = decode(message, duties); !bad.ok()) return bad;
+      std::lock_guard lock(mutex_);
+      seat_.duties = std::move(duties.text);
+      return {};
+    }
+    const Status obeyed = hosting_.obey(session, message);
+    if (message.type == MessageType::Map) {
+      std::lock_guard lock(mutex_);
+      if (const std::string back = seat_.took_map(hosting_.map()); !back.empty())
+        event({.kind = "chief_back", .peer = back});
+      changed_.notify_all();
+    }
+    return obeyed;
   }
 
   // Waits for the chief's map; heartbeats keep the worker patient. Null: another server has the shard.
@@ -367,12 +375,12 @@ class Server : public ParameterServer {
   std::function<void(const ServerEvent&)> on_event_;
   std::unique_ptr<Listener> listener_;
   std::thread acceptor_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::list<Served> served_;
   std::map<std::pair<uint32_t, uint32_t>, std::shared_ptr<Session>> workers_;  // by shard and index
-  std::shared_ptr<Session> chief_;
-  bool over_ = false, chief_seen_ = false;
+  ChiefSeat seat_;
+  bool over_ = false;
   Status outcome_;
   Hosting hosting_;
 };

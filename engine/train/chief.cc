@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "engine/train/cluster.h"
+#include "engine/train/duties.h"
 #include "engine/train/guard.h"
 #include "engine/train/overseer.h"
 #include "engine/train/statistics.h"
@@ -18,10 +20,11 @@ constexpr cluster::Milliseconds kLook{100};  // between two looks at the servers
 
 class ClusterRun {
  public:
-  ClusterRun(const Job& job, const RunHooks& hooks, Setup& setup, Overseer& overseer,
+  ClusterRun(const Job& job, const RunHooks& hooks, Setup& setup, Progress& progress, Overseer& overseer,
              cluster::ChiefClient& client)
       : job_(job),
         hooks_(hooks),
+        progress_(progress),
         setup_(setup),
         overseer_(overseer),
         client_(client),
@@ -46,15 +49,32 @@ class ClusterRun {
       whole.state.weights.assign(network_.parameters().begin(), network_.parameters().end());
       whole.state.statistics.assign(network_.statistics().begin(), network_.statistics().end());
     }
-    from_ = whole.state.done();
-    Result<cluster::Borders> borders = cluster::split_layout(
-        network_.parameter_layout(), job_.cluster.ps.size(), needs_whole_tensors(job_.optimizer.name));
+    Result<cluster::Borders> borders = this->borders();
     if (!borders) return std::move(borders).status();
-    return client_.init(whole, *borders);
+    if (Status begun = client_.init(whole, *borders); !begun.ok()) return begun;
+    overseer_.begin(whole.state.done());
+    share();
+    return {};
+  }
+
+  // As a lost chief's successor.
+  Status take_over(const std::string& duties) {
+    Result<cluster::Borders> borders = this->borders();
+    if (!borders) return std::move(borders).status();
+    client_.resume(*borders);
+    Result<cluster::Report> report = client_.report();
+    if (!report) return std::move(report).status();
+    before_ = sums_of(*report);
+    for (const cluster::MemberReport& m : report->members) states_[m.index] = m.state;
+    if (Status taken = overseer_.take_over(report->tickets_done, read_duties(duties).history); !taken.ok())
+      return taken;
+    tell_changes();
+    share();
+    // The checkpoints of the lost chief may be on a machine that is gone.
+    return report->tickets_done < report->tickets ? save_now() : Status();
   }
 
   Result<RunSummary> watch() {
-    overseer_.begin(from_);
     for (;;) {
       if (hooks_.stop.asked()) return interrupted();
       Result<cluster::Report> report = client_.report();
@@ -69,6 +89,21 @@ class ClusterRun {
   }
 
  private:
+  Result<cluster::Borders> borders() const {
+    return cluster::split_layout(network_.parameter_layout(), job_.cluster.ps.size(),
+                                 needs_whole_tensors(job_.optimizer.name));
+  }
+
+  static TrainSums sums_of(const cluster::Report& report) {
+    return {report.steps, report.correct, report.images, report.loss_sum};
+  }
+
+  void share() {
+    SharedDuties duties = duties_of(job_);
+    duties.history = overseer_.record();
+    client_.share(write_duties(duties));
+  }
+
   // Members and sums of a report.
   Status look(const cluster::Report& report) {
     bool anybody = false;
@@ -88,7 +123,7 @@ class ClusterRun {
     if (!report.failure.empty()) {
       return diverged(report.failure);
     }
-    TrainSums sums{report.steps, report.correct, report.images, report.loss_sum};
+    const TrainSums sums = difference(sums_of(report), before_);
     if (report.steps > 0)
       overseer_.note("mean_staleness",
                      static_cast<double>(report.staleness_sum) / static_cast<double>(report.steps));
@@ -97,9 +132,17 @@ class ClusterRun {
   }
 
   void tell_changes() {
-    for (const cluster::ServerChange& change : client_.take_changes())
-      overseer_.peer(change.lost ? "lost" : "joined", fmt::format("ps/{}", change.index), change.text,
-                     change.silent_seconds);
+    for (const cluster::ServerChange& change : client_.take_changes()) {
+      const std::string name = fmt::format("ps/{}", change.index);
+      overseer_.peer(change.lost ? "lost" : "joined", name, change.text, change.silent_seconds);
+      if (!change.lost) continue;
+      progress_.emit("warning",
+                     {{"about", "redundancy"},
+                      {"message", fmt::format("{} is lost, and its shards continue from their replicas. If "
+                                              "another server is lost before {} is back, the training may "
+                                              "end and resume from its last checkpoint.",
+                                              name, name)}});
+    }
   }
 
   Status check_workers(bool anybody) {
@@ -117,6 +160,7 @@ class ClusterRun {
     if (overseer_.evaluation_due(done)) {
       if (Status fetched = fetch(); !fetched.ok()) return fetched;
       if (Status e = overseer_.evaluate(done, {}); !e.ok()) return e;
+      share();
     }
     return overseer_.checkpoint_due(done) ? save_now() : Status();
   }
@@ -147,31 +191,35 @@ class ClusterRun {
 
   const Job& job_;
   const RunHooks& hooks_;
+  Progress& progress_;
   Setup& setup_;
   Overseer& overseer_;
   cluster::ChiefClient& client_;
   Network& network_;
   std::map<uint32_t, uint8_t> states_;
   cluster::Clock::time_point alone_since_ = cluster::Clock::now();
-  uint64_t from_ = 0;
+  TrainSums before_;  // of the lost chief's time
 };
 
 }  // namespace
 
+// The setup of a chief, whose evaluations must not slow the training: for this thread and those it starts.
+static Result<std::unique_ptr<Setup>> chief_setup(Job& job) {
+  ::setpriority(PRIO_PROCESS, 0, 5);
+  return Setup::make(job, false);
+}
+
 Result<RunSummary> oversee_cluster(const Job& given, const RunHooks& hooks, Progress& progress,
-                                   const cluster::Connector& connector, const cluster::Dial& dial) {
+                                   const cluster::ClientOptions& options,
+                                   const cluster::Connector& connector) {
   Job job = given;
-  ::setpriority(PRIO_PROCESS, 0,
-                5);  // this thread and those it starts: evaluation must not slow the training
-  Result<std::unique_ptr<Setup>> setup = Setup::make(job, false);
+  Result<std::unique_ptr<Setup>> setup = chief_setup(job);
   if (!setup) return std::move(setup).status();
   Result<std::unique_ptr<Overseer>> overseer = Overseer::make(job, **setup, progress, hooks);
   if (!overseer) return std::move(overseer).status();
-  cluster::ClientOptions options = client_options(job, **setup, hooks);
-  options.dial = dial;
   Result<std::unique_ptr<cluster::ChiefClient>> client = cluster::ChiefClient::connect(options, connector);
   if (!client) return std::move(client).status();
-  ClusterRun run(job, hooks, **setup, **overseer, **client);
+  ClusterRun run(job, hooks, **setup, progress, **overseer, **client);
   Status started = run.start();
   Result<RunSummary> out = started.ok() ? run.watch() : Result<RunSummary>(started);
   (*client)->stop(out.status());
@@ -179,11 +227,32 @@ Result<RunSummary> oversee_cluster(const Job& given, const RunHooks& hooks, Prog
   return out;
 }
 
+Result<RunSummary> continue_cluster(const Job& given, const RunHooks& hooks, Progress& progress,
+                                    cluster::ChiefClient& client, const std::string& duties) {
+  Job job = given;
+  const auto run = [&]() -> Result<RunSummary> {
+    Result<std::unique_ptr<Setup>> setup = chief_setup(job);
+    if (!setup) return std::move(setup).status();
+    Result<std::unique_ptr<Overseer>> overseer = Overseer::make(job, **setup, progress, hooks);
+    if (!overseer) return std::move(overseer).status();
+    ClusterRun run(job, hooks, **setup, progress, **overseer, client);
+    const Status taken = run.take_over(duties);
+    Result<RunSummary> out = taken.ok() ? run.watch() : Result<RunSummary>(taken);
+    (void)(*overseer)->settle();
+    return out;
+  };
+  Result<RunSummary> out = run();
+  client.stop(out.status());
+  return out;
+}
+
 Result<RunSummary> run_chief(const Job& job, const RunHooks& hooks, Progress& progress) {
   Result<std::string> key = cluster::read_job_key(job.secrets);
   if (!key) return std::move(key).status().at("secrets");
-  return oversee_cluster(job, hooks, progress, tcp_connector(job, hooks, cluster::Role::Chief, *key),
-                         server_dial(job, {cluster::Role::Chief, 0}, *key));
+  cluster::ClientOptions options = chief_options(job, hooks, *key);
+  options.separate = true;
+  return oversee_cluster(job, hooks, progress, options,
+                         tcp_connector(job, hooks, cluster::Role::Chief, *key));
 }
 
 }  // namespace radl::engine

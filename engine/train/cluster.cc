@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "engine/train/duties.h"
+
 namespace radl::engine {
 namespace {
 
@@ -17,17 +19,29 @@ cluster::Mode mode_of(SyncMode mode) {
 
 }  // namespace
 
-cluster::ClientOptions client_options(const Job& job, const Setup& setup, const RunHooks& hooks) {
+static cluster::ClientOptions common_options(const Job& job, const RunHooks& hooks) {
   cluster::ClientOptions out;
-  out.index = static_cast<uint32_t>(job.task.type == "worker" ? job.task.index : 0);
+  out.index = static_cast<uint32_t>(job.task.index);
   out.shards = static_cast<uint32_t>(job.cluster.ps.size());
+  out.peer_timeout = milliseconds(job.peer_timeout_seconds);
+  out.start_timeout = milliseconds(job.start_timeout_seconds);
+  out.stop = hooks.stop;
+  return out;
+}
+
+cluster::ClientOptions client_options(const Job& job, const Setup& setup, const RunHooks& hooks) {
+  cluster::ClientOptions out = common_options(job, hooks);
   out.job_digest = setup.digest;
   out.parameters = setup.network->parameters().size();
   out.statistics = setup.network->statistics().size();
-  out.peer_timeout = milliseconds(job.peer_timeout_seconds);
-  out.start_timeout = milliseconds(job.start_timeout_seconds);
   if (!without_servers(job.sync.mode)) out.gradients = static_cast<cluster::Numbers>(job.sync.gradients);
-  out.stop = hooks.stop;
+  return out;
+}
+
+cluster::ClientOptions chief_options(const Job& job, const RunHooks& hooks, const std::string& key) {
+  cluster::ClientOptions out = common_options(job, hooks);
+  out.job_digest = job_digest(job);
+  out.dial = server_dial(job, {cluster::Role::Chief, out.index}, key);
   return out;
 }
 
@@ -49,21 +63,21 @@ cluster::ServerOptions server_options(const Job& job, const std::string& key) {
   out.shard.weights = static_cast<cluster::Numbers>(job.sync.weights);
   out.peer_timeout = milliseconds(job.peer_timeout_seconds);
   out.start_timeout = milliseconds(job.start_timeout_seconds);
+  out.may_lead = [job](const std::string& duties) { return can_take_over(job, duties); };
+  out.separate_chief = !job.cluster.chief.empty();
   return out;
 }
 
 cluster::Dial server_dial(const Job& job, cluster::Identity self, const std::string& key) {
-  return [servers = job.cluster.ps, self, key](uint32_t server, const std::string& moved,
-                                               cluster::Milliseconds patience) {
-    return cluster::try_connect_tcp(moved.empty() ? servers[server] : moved, key, self,
-                                    {cluster::Role::Server, server}, patience);
+  return [servers = job.cluster.ps, self, key](uint32_t server, cluster::Milliseconds patience) {
+    return cluster::try_connect_tcp(servers[server], key, self, {cluster::Role::Server, server}, patience);
   };
 }
 
 cluster::Connector tcp_connector(const Job& job, const RunHooks& hooks, cluster::Role role,
                                  const std::string& key,
                                  std::function<std::unique_ptr<cluster::Link>()> local) {
-  cluster::Identity self{role, static_cast<uint32_t>(role == cluster::Role::Worker ? job.task.index : 0)};
+  cluster::Identity self{role, static_cast<uint32_t>(job.task.index)};
   return [servers = job.cluster.ps, patience = milliseconds(job.start_timeout_seconds), stop = hooks.stop,
           key, self, local = std::move(local)](uint32_t shard) -> Result<std::unique_ptr<cluster::Link>> {
     if (shard == 0 && local) return local();

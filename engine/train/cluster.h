@@ -11,6 +11,8 @@
 namespace radl::engine {
 
 cluster::ClientOptions client_options(const Job& job, const Setup& setup, const RunHooks& hooks);
+// Of a chief: it needs no model to ask servers.
+cluster::ClientOptions chief_options(const Job& job, const RunHooks& hooks, const std::string& key);
 cluster::ServerOptions server_options(const Job& job, const std::string& key);
 // Reaches a server that has taken over, or has returned.
 cluster::Dial server_dial(const Job& job, cluster::Identity self, const std::string& key);
@@ -19,9 +21,13 @@ cluster::Connector tcp_connector(const Job& job, const RunHooks& hooks, cluster:
                                  const std::string& key,
                                  std::function<std::unique_ptr<cluster::Link>()> local = {});
 
-// The chief's work over links that it makes with `connector` and `dial`: gives the servers their weights,
-// watches, evaluates, writes checkpoints, and ends the job.
+// The chief's work over links that it makes with `connector`: gives the servers their weights, watches,
+// evaluates, writes checkpoints, and ends the job. `options`: from chief_options().
 Result<RunSummary> oversee_cluster(const Job& job, const RunHooks& hooks, Progress& progress,
-                                   const cluster::Connector& connector, const cluster::Dial& dial);
+                                   const cluster::ClientOptions& options,
+                                   const cluster::Connector& connector);
+// The same for a successor, whose `client` has taken over. `duties`: as shared by the lost chief.
+Result<RunSummary> continue_cluster(const Job& job, const RunHooks& hooks, Progress& progress,
+                                    cluster::ChiefClient& client, const std::string& duties);
 
 }  // namespace radl::engine

@@ -23,16 +23,17 @@
 #include "engine/train/statistics.h"
 
 namespace radl::engine {
-namespace {
-
-using OrderedJson = nlohmann::ordered_json;
-
-constexpr double kLineSeconds = 0.5;  // between two step lines
 
 TrainSums difference(const TrainSums& now, const TrainSums& before) {
   return {now.steps - before.steps, now.correct - before.correct, now.images - before.images,
           now.loss - before.loss, now.waited - before.waited};
 }
+
+namespace {
+
+using OrderedJson = nlohmann::ordered_json;
+
+constexpr double kLineSeconds = 0.5;  // between two step lines
 
 double mean_loss(const TrainSums& s) { return s.steps == 0 ? 0 : s.loss / static_cast<double>(s.steps); }
 double accuracy(const TrainSums& s) {

@@ -26,6 +26,8 @@ struct TrainSums {
   double waited = 0;  // seconds that this process waited for exchanges
 };
 
+TrainSums difference(const TrainSums& now, const TrainSums& before);
+
 // The weights to evaluate and export.
 struct EvaluatedWeights {
   std::span<const float> instead;  // instead of the network's current weights; empty: those

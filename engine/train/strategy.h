@@ -12,6 +12,7 @@
 #include "engine/cluster/link.h"
 #include "engine/cluster/party.h"
 #include "engine/optim/training_state.h"
+#include "engine/train/duties.h"
 #include "engine/train/overseer.h"
 #include "engine/train/setup.h"
 
@@ -60,13 +61,6 @@ struct Update {
   uint64_t done = 0;             // batches of the run that are done afterwards
   uint64_t newest = 0;           // the last batch in it
 };
-
-// The chief's duties: the outputs it writes, and its recorded history (write_history()).
-struct SharedDuties {
-  bool model = false, checkpoint = false, events = false, report = false;
-  std::string history;
-};
-SharedDuties duties_of(const Job& job);
 
 class Strategy {
  public:

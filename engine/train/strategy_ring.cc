@@ -14,26 +14,6 @@ namespace {
 
 constexpr size_t kMeasures = 3;  // numbers of a member
 
-std::string write_duties(const SharedDuties& duties) {
-  return nlohmann::json({{"model", duties.model},
-                         {"checkpoint", duties.checkpoint},
-                         {"events", duties.events},
-                         {"report", duties.report},
-                         {"history", duties.history}})
-      .dump();
-}
-
-// From another member of this job, which writes them as above. No duties if `text` is anything else.
-SharedDuties read_duties(const std::string& text) {
-  const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
-  SharedDuties out;
-  if (!json.is_object()) return out;
-  const auto says = [&json](const char* key) { return json.contains(key) && json[key] == true; };
-  out = {says("model"), says("checkpoint"), says("events"), says("report"), ""};
-  if (json.contains("history") && json["history"].is_string()) out.history = json["history"];
-  return out;
-}
-
 cluster::CodecOptions codec_options(const StrategyContext& c) {
   using Kind = cluster::CodecOptions::Kind;
   const SyncSpec& sync = c.job.sync;
@@ -213,11 +193,6 @@ void RingStrategy::share(const SharedDuties& duties) { party_->share(write_dutie
 
 SharedDuties RingStrategy::shared() const { return read_duties(party_->shared()); }
 
-SharedDuties duties_of(const Job& job) {
-  return {!job.directories.model.empty(), !job.directories.checkpoint.empty(),
-          !job.directories.events.empty(), !job.report.empty(), ""};
-}
-
 Result<std::unique_ptr<cluster::Party>> join_party(const StrategyContext& c) {
   Result<std::string> key = cluster::read_job_key(c.job.secrets);
   if (!key) return std::move(key).status().at("secrets");
@@ -233,13 +208,7 @@ Result<std::unique_ptr<cluster::Party>> join_party(const StrategyContext& c) {
   options.refused = [&progress = c.progress](uint64_t count, const std::string& last) {
     progress.emit("peer_refused", {{"peer", ""}, {"count", count}, {"message", last}});
   };
-  // A worker whose job names no place for the model cannot take over a job that writes one.
-  options.may_lead = [own = duties_of(c.job)](const std::string& text) {
-    if (text.empty()) return false;
-    const SharedDuties needed = read_duties(text);
-    return (own.model || !needed.model) && (own.checkpoint || !needed.checkpoint) &&
-           (own.events || !needed.events) && (own.report || !needed.report);
-  };
+  options.may_lead = [&job = c.job](const std::string& text) { return can_take_over(job, text); };
   return cluster::Party::join(options);
 }
 

@@ -99,9 +99,7 @@ Report sample_report() {
   return m;
 }
 
-ShardMap sample_map() {
-  return {.epoch = 4, .places = {{0, 2, 1}, {2, -1, 4}}, .moved = {"", "10.0.0.8:4001", ""}};
-}
+ShardMap sample_map() { return {.epoch = 4, .places = {{0, 2, 1}, {2, -1, 4}}, .servers = {0, 2}}; }
 
 Entry sample_entry() {
   Entry m{

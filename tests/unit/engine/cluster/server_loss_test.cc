@@ -30,12 +30,14 @@ size_t place_of(uint32_t shard, uint64_t ticket) { return shard * (kSize / kServ
 struct Shared {
   SharedCount steps;                 // of all workers
   SharedCount replicas, lost, back;  // of the chief: looks that found all replicas complete; servers
+  SharedCount successors;            // servers that took over from a lost chief
   SharedCount hurry;                 // the workers need not leave time for losses
 };
 
 class Job {
  public:
-  explicit Job(Mode mode) : mode_(mode) {
+  // `separate`: the chief has a process of its own; else it is that of server 0.
+  explicit Job(Mode mode, bool separate = true) : mode_(mode), separate_(separate) {
     for (auto& port : ports_) addresses_.push_back(port.address());
   }
 
@@ -48,7 +50,7 @@ class Job {
     return all;
   }
   Process chief() {
-    return Process([this] { return lead(); });
+    return Process([this] { return lead(connector(addresses_, {Role::Chief, 0})); });
   }
   Process worker(uint32_t index) {
     return Process([this, index] { return train(index); });
@@ -68,8 +70,39 @@ class Job {
     options.start_timeout = 30s;
     options.peer_timeout = kPeerTimeout;
     options.shard.gather = 10s;
+    options.separate_chief = separate_;
+    options.may_lead = [](const std::string& duties) { return duties == "count"; };
     auto server = ParameterServer::start(options, {});
-    return server.ok() && (*server)->wait({}).ok();
+    if (!server.ok()) return say(server.status().text());
+    const Identity self{Role::Chief, index};
+    const auto own = [&] { return (*server)->local_link(self); };
+    if (!separate_ && index == 0 && !ChiefClient::has_begun(options_of(self)))
+      return serve_beside(**server, [&] {
+        const Connector others = connector(addresses_, self);
+        return lead([&](uint32_t s) { return s == 0 ? Result<std::unique_ptr<Link>>(own()) : others(s); });
+      });
+    for (uint64_t attempt = 1;; ++attempt) {
+      const Status ended = (*server)->wait({});
+      if (ended.code() != Code::Retry) return ended.ok() || say(ended.text());
+      auto chief = ChiefClient::take_over(options_of(self), (*server)->map(), attempt, separate_, own);
+      if (chief.status().code() == Code::Retry) continue;
+      if (!chief.ok()) return (*server)->stop(chief.status()), say(chief.status().text());
+      shared.successors.add();
+      (*chief)->resume(*split_layout(layout(), kServers));
+      return serve_beside(**server, [&] { return watch(**chief); });
+    }
+  }
+
+  static bool serve_beside(ParameterServer& server, const std::function<bool()>& chief) {
+    bool well = false;
+    std::thread beside([&] {
+      well = chief();
+      server.stop({});
+    });
+    while (server.wait({}).code() == Code::Retry) {
+    }
+    beside.join();
+    return well;
   }
 
   ClientOptions options_of(const Identity& self) const {
@@ -80,14 +113,20 @@ class Job {
     return options;
   }
 
-  bool lead() {
-    const Identity self{Role::Chief, 0};
-    auto chief = ChiefClient::connect(options_of(self), connector(addresses_, self));
+  bool lead(const Connector& connect) {
+    ClientOptions options = options_of({Role::Chief, 0});
+    options.separate = separate_;
+    auto chief = ChiefClient::connect(options, connect);
     if (!chief.ok() || !(*chief)->init(counting(), *split_layout(layout(), kServers)).ok()) return false;
+    return watch(**chief);
+  }
+
+  bool watch(ChiefClient& chief) {
+    chief.share("count");
     for (;;) {
-      Result<Report> report = (*chief)->report();
+      Result<Report> report = chief.report();
       if (!report.ok()) return say(report.status().text());
-      for (const ServerChange& change : (*chief)->take_changes())
+      for (const ServerChange& change : chief.take_changes())
         change.lost ? shared.lost.add() : shared.back.add();
       if (report->replica == Replica::Complete) shared.replicas.add();
       // Both workers have heard the answers of all shards then.
@@ -96,8 +135,8 @@ class Job {
       if (report->tickets_done == report->tickets && left == 2) break;
       std::this_thread::sleep_for(2ms);
     }
-    const Result<TrainingState> end = (*chief)->snapshot();
-    (*chief)->stop({});
+    const Result<TrainingState> end = chief.snapshot();
+    chief.stop({});
     return end.ok() && holds_each_batch_once(end->weights);
   }
 
@@ -141,6 +180,7 @@ class Job {
   }
 
   const Mode mode_;
+  const bool separate_;
   std::vector<test::ReservedPort> ports_ = std::vector<test::ReservedPort>(kServers);
   std::vector<std::string> addresses_;
 };
@@ -198,6 +238,61 @@ TEST(ServerLoss, AStoppedServerIsReplaced) {
   EXPECT_EQ(chief.wait(60s), 0);
   servers[1].signal(SIGCONT);
   EXPECT_NE(servers[1].wait(30s), -1) << "it ends by itself when it wakes up";
+}
+
+TEST_P(ServerLossTest, AServerTakesOverFromAKilledChief) {
+  Job job(GetParam());
+  std::vector<Process> servers = job.servers();
+  Process chief = job.chief(), first = job.worker(0), second = job.worker(1);
+  ASSERT_TRUE(test::wait_until([&] { return job.shared.replicas.value() > 0; }));
+  ASSERT_TRUE(job.steps(10));
+  chief.signal(SIGKILL);
+  ASSERT_TRUE(test::wait_until([&] { return job.shared.successors.value() > 0; }));
+  job.shared.hurry.add();
+  EXPECT_EQ(first.wait(60s), 0);
+  EXPECT_EQ(second.wait(60s), 0);
+  for (Process& server : servers) EXPECT_EQ(server.wait(30s), 0);
+  EXPECT_EQ(job.shared.successors.value(), 1);
+}
+
+// Its chief and its shard are lost at once, and then those of its successor; a server that was started again
+// takes part like the others.
+TEST_P(ServerLossTest, TheServerWithTheChiefIsReplacedTwice) {
+  Job job(GetParam(), false);
+  std::vector<Process> servers = job.servers();
+  Process first = job.worker(0), second = job.worker(1);
+  for (uint32_t victim : {0, 1}) {
+    const int complete = job.shared.replicas.value(), back = job.shared.back.value();
+    ASSERT_TRUE(test::wait_until([&] { return job.shared.replicas.value() > complete + 1; }));
+    ASSERT_TRUE(job.steps(7));
+    servers[victim].signal(SIGKILL);
+    ASSERT_EQ(servers[victim].wait(30s), 128 + SIGKILL);
+    servers[victim] = job.server(victim);
+    ASSERT_TRUE(test::wait_until([&] { return job.shared.successors.value() > static_cast<int>(victim); }));
+    ASSERT_TRUE(test::wait_until([&] { return job.shared.back.value() > back; }));
+  }
+  job.shared.hurry.add();
+  EXPECT_EQ(first.wait(60s), 0);
+  EXPECT_EQ(second.wait(60s), 0);
+  for (Process& server : servers) EXPECT_EQ(server.wait(30s), 0);
+  EXPECT_EQ(job.shared.successors.value(), 2);
+}
+
+TEST(ServerLoss, AStoppedServerWithTheChiefIsReplacedAndEndsWhenItWakes) {
+  Job job(Mode::Async, false);
+  std::vector<Process> servers = job.servers();
+  Process first = job.worker(0), second = job.worker(1);
+  ASSERT_TRUE(test::wait_until([&] { return job.shared.replicas.value() > 0; }));
+  servers[0].signal(SIGSTOP);
+  ASSERT_TRUE(test::wait_until([&] { return job.shared.successors.value() > 0; }));
+  servers[0].signal(SIGCONT);
+  job.shared.hurry.add();
+  EXPECT_EQ(first.wait(60s), 0);
+  EXPECT_EQ(second.wait(60s), 0);
+  EXPECT_EQ(servers[1].wait(30s), 0);
+  EXPECT_EQ(servers[2].wait(30s), 0);
+  EXPECT_EQ(servers[0].wait(30s), 1) << "it does not continue on its own";
+  EXPECT_EQ(job.shared.successors.value(), 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(Modes, ServerLossTest, testing::Values(Mode::Async, Mode::Sync, Mode::Stale));

@@ -54,9 +54,8 @@ inline Connector connector(const std::vector<std::string>& addresses, Identity s
 
 // Servers that may be lost: others take over.
 inline Dial dial(const std::vector<std::string>& addresses, Identity self) {
-  return [=](uint32_t server, const std::string& moved, Milliseconds patience) {
-    return try_connect_tcp(moved.empty() ? addresses[server] : moved, kKey, self, {Role::Server, server},
-                           patience);
+  return [=](uint32_t server, Milliseconds patience) {
+    return try_connect_tcp(addresses[server], kKey, self, {Role::Server, server}, patience);
   };
 }
 
