@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -71,7 +72,7 @@ std::string identity_of(const ir::Json& job, const ir::Json& dataset) {
   if (dataset.contains("path"))
     part["dataset"]["content"] = dataset.value("path_sha256", dataset.value("path", ""));
   for (const char* key :
-       {"job", "epochs", "threads", "kernels", "checkpoint", "evaluate", "peer_timeout_seconds"})
+       {"job", "epochs", "threads", "kernels", "checkpoint", "evaluate", "peer_timeout_seconds", "metrics"})
     part.erase(key);
   part["dataset"].erase("directory");
   part["dataset"].erase("test");
@@ -104,6 +105,16 @@ std::string compression_problem(const ir::Json& given, const std::string& mode, 
              ? "'clip' has no meaning with 'gradients' = 'top_k': no worker sees the "
                "whole gradient"
              : "";
+}
+
+// Whether a text is HOST:PORT. Members of a machine take the ports from this one on.
+bool names_port(const std::string& address) {
+  const size_t colon = address.rfind(':');
+  if (colon == std::string::npos || colon == 0) return false;
+  int port = 0;
+  const char* end = address.data() + address.size();
+  const auto read = std::from_chars(address.data() + colon + 1, end, port);
+  return read.ec == std::errc() && read.ptr == end && port >= 1 && port <= 65000;
 }
 
 std::optional<ir::Json> training_json(Build& build, const ir::Resource& resource, Span at,
@@ -157,6 +168,8 @@ std::optional<ir::Json> training_json(Build& build, const ir::Resource& resource
         "mode 'local_steps' needs at least 2 'local_steps': take mode 'allreduce' to exchange each step");
   if (delay > between)
     return wrong(fmt::format("'delay' is more than the {} steps of 'local_steps'", between));
+  if (given.contains("metrics") && !names_port(given["metrics"].get<std::string>()))
+    return wrong("'metrics' is not HOST:PORT with a port from 1 to 65000");
   if (given.value("schedule", "") == "step" && !given.contains("milestones"))
     return wrong("schedule 'step' needs 'milestones'");
 

@@ -180,6 +180,10 @@ inline constexpr Property kTraining[] = {
      "A member that sends nothing for this long counts as lost. One whose machine is unreachable counts as "
      "lost after a quarter of this, but at least 2.5 s.",
      "peer_timeout_seconds"},
+    {"metrics", String, false, "", "", 0, 0,
+     "`HOST:PORT` at which each member answers Prometheus on its node, for example `127.0.0.1:9400`. Further "
+     "members on the same machine take the next ports (docs/progress-lines.md, \"Prometheus\").",
+     "metrics"},
     {"result", Output, false, "", "", 0, 0,
      "Place for the model, events and report: a folder of this computer, which may be missing, or "
      "`s3://BUCKET/PREFIX`, `gs://..`, `az://..`, `swift://..`. Default: `NAME-run` beside the source file.",

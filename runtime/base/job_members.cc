@@ -27,14 +27,14 @@ bool has(const Json& members, const std::string& node) {
 bool has_workers_only(const Json& training, const std::string& node) {
   const Json chief = members_of(training, "chief"), servers = members_of(training, "ps"),
              workers = members_of(training, "worker");
-  if (has_succession(training)) return has(workers, node);
+  if (mode_without_servers(training) && has_succession(training)) return has(workers, node);
   const bool has_server = !chief.empty() || !servers.empty();
   return has(workers, node) && !has(chief, node) && !has(servers, node) &&
          (has_server || workers.front() != node);
 }
 
 bool has_succession(const Json& training) {
-  return mode_without_servers(training) && members_of(training, "worker").size() > 1;
+  return members_of(training, mode_without_servers(training) ? "worker" : "ps").size() > 1;
 }
 
 bool continues_without(const Json& training, const std::vector<std::string>& nodes) {

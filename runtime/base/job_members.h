@@ -7,7 +7,8 @@
 
 namespace radl {
 
-// Whether another worker takes over from a lost chief: in the modes without servers, with several workers.
+// Whether another member takes over from a lost chief: in the modes without servers, another worker; with
+// several servers, one of those.
 bool has_succession(const nlohmann::json& training);
 // Whether a training can continue without this one of its nodes: it has workers only, and no chief that has
 // no successor.

@@ -79,7 +79,9 @@ class TrainingRun {
     if (context_.only_joins && !(found.ok() && joined_)) return leave_as_it_is(found);
     if (!found.ok()) return std::move(found).at(where());
     leader_ = std::make_unique<Leader>(layout_, layout_.chief);
-    restarts_ = std::make_unique<Restarts>([this](const Task& task) { return layout_.may_lose(task); });
+    // A chief in a process of its own has nothing to do when it comes back: a server has taken over.
+    restarts_ = std::make_unique<Restarts>(
+        [this](const Task& task) { return layout_.may_lose(task) && task.type != "chief"; });
     for (const auto& task : layout_.tasks) processes_.push_back({task.file(), task.node});
     following_ = std::make_unique<jobs::Following>(members_, processes_, rules());
     Status begun = joined_ ? join() : prepare();
@@ -129,10 +131,9 @@ class TrainingRun {
     interrupted_ = found_.same;  // part of it is gone: resume from the last checkpoint
     for (const Status& why : unreachable_)
       if (!why.ok()) return why;
-    // The last chief may have been another one than the first worker.
+    // The last chief may have been another one than the first.
     if (layout_.succession && (context_.resume || interrupted_))
-      if (const std::optional<size_t> node = newest_checkpoint(members_))
-        number_workers(layout_, {{*node, 0}});
+      if (const std::optional<size_t> node = newest_checkpoint(members_)) lead_from(layout_, *node);
     return {};
   }
 

@@ -62,7 +62,7 @@ Found find_training(const Json& training, const std::vector<NodeHandle>& nodes,
   if (!found.same) return found;
   number_workers(layout, numbers);
   found.whole = true;
-  bool well = false, runs_chief = false;
+  bool well = false, led = false, runs_chief = false;  // led: by a task that runs or has finished
   for (const Task& task : layout.tasks) {
     if (found.without.contains(task.node)) continue;
     const ProcessState state = looks[task.node].of(task.file());
@@ -70,11 +70,13 @@ Found find_training(const Json& training, const std::vector<NodeHandle>& nodes,
     const bool ended = state.phase == ProcessState::Phase::Ended;
     found.running |= runs;
     well |= runs || (ended && state.exit == 0);
+    led |= layout.may_lead(task) && (runs || (ended && state.exit == 0));
     found.whole &= runs || (ended && (state.exit == 0 || layout.may_lose(task)));
-    if (layout.succession && (runs ? !std::exchange(runs_chief, true) : !runs_chief && state.exit == 0))
+    if (layout.succession && layout.may_lead(task) &&
+        (runs ? !std::exchange(runs_chief, true) : !runs_chief && state.exit == 0))
       layout.chief = static_cast<size_t>(&task - layout.tasks.data());
   }
-  found.whole &= well;
+  found.whole &= well && led;
   return found;
 }
 

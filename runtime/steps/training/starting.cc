@@ -78,7 +78,7 @@ Status Starting::start(size_t node, bool resume) {
   const std::vector<Task> here = parts_.layout.on(node);
   const int threads = threads_of(parts_.training, parts_.layout, parts_.nodes);
   for (const auto& task : here) {
-    const Json job = job_of(parts_.training, parts_.layout, task, cluster_, parts_.nodes[node],
+    const Json job = job_of(parts_.training, parts_.layout, task, cluster_, parts_.nodes,
                             parts_.looks[node].home, threads, resume);
     if (Status s = write_job(member, task, job, key_, parts_.context.stop); !s.ok())
       return std::move(s).at(parts_.nodes[node].address);

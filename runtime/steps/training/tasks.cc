@@ -17,11 +17,19 @@ namespace radl::training {
 using jobs::address_of;
 using jobs::is_local;
 
+bool Layout::has_servers() const {
+  return std::ranges::any_of(tasks, [](const Task& task) { return task.type == "ps"; });
+}
+
+bool Layout::may_lead(const Task& task) const {
+  if (task.name() == tasks[chief].name()) return true;
+  return succession && task.type == (has_servers() ? "ps" : "worker");
+}
+
 bool Layout::needs_data(size_t node) const {
-  for (size_t i = 0; i < tasks.size(); ++i) {
-    if (tasks[i].node == node && (i == chief || tasks[i].type == "worker")) return true;
-  }
-  return false;
+  return std::ranges::any_of(tasks, [&](const Task& task) {
+    return task.node == node && (task.type == "worker" || may_lead(task));
+  });
 }
 
 std::vector<Task> Layout::on(size_t node) const {
@@ -33,10 +41,7 @@ std::vector<Task> Layout::on(size_t node) const {
 }
 
 bool Layout::may_lose(const Task& task) const {
-  const bool leads = task.name() == tasks[chief].name();
-  if (task.type == "worker") return succession || !leads;
-  const auto servers = std::ranges::count(tasks, std::string("ps"), &Task::type);
-  return task.type == "ps" && !leads && servers > 1;
+  return succession || (task.type == "worker" && task.name() != tasks[chief].name());
 }
 
 void number_workers(Layout& layout, const std::map<size_t, int>& numbers) {
@@ -51,8 +56,19 @@ void number_workers(Layout& layout, const std::map<size_t, int>& numbers) {
     task.index = 0;
     while (!taken.insert(task.index).second) ++task.index;
   }
-  for (size_t i = 0; layout.succession && i < layout.tasks.size(); ++i)
+  for (size_t i = 0; layout.succession && !layout.has_servers() && i < layout.tasks.size(); ++i)
     if (layout.tasks[i].index == 0) layout.chief = i;
+}
+
+void lead_from(Layout& layout, size_t node) {
+  if (!layout.has_servers()) return number_workers(layout, {{node, 0}});
+  Task& chief = layout.tasks[layout.chief];
+  for (Task& task : layout.tasks) {
+    if (task.node != node || task.type != "ps" || chief.type != "ps") continue;
+    std::swap(task.index, chief.index);
+    layout.chief = static_cast<size_t>(&task - layout.tasks.data());
+    return;
+  }
 }
 
 namespace {
@@ -185,8 +201,21 @@ int threads_of(const Json& training, const Layout& layout, const std::vector<Nod
   return std::max(1, usable_cores() / workers_here);
 }
 
+// `address`: of the first member of a machine. The others take the next ports. Local nodes are one machine.
+static std::string metrics_of(const std::string& address, const Layout& layout, const Task& task,
+                              const std::vector<NodeHandle>& nodes) {
+  const auto machine = [&nodes](const Task& one) {
+    return is_local(nodes[one.node]) ? std::string() : address_of(nodes[one.node]);
+  };
+  const auto self = std::ranges::find(layout.tasks, task.name(), &Task::name);
+  const auto before = std::count_if(layout.tasks.begin(), self,
+                                    [&](const Task& other) { return machine(other) == machine(task); });
+  const size_t colon = address.rfind(':');
+  return fmt::format("{}:{}", address.substr(0, colon), std::stoi(address.substr(colon + 1)) + before);
+}
+
 Json job_of(const Json& training, const Layout& layout, const Task& task, const Json& cluster,
-            const NodeHandle& node, const std::string& home, int threads, bool resume) {
+            const std::vector<NodeHandle>& nodes, const std::string& home, int threads, bool resume) {
   Json job = training.at("job");
   std::string directory = job["dataset"].value("directory", "");
   if (!directory.empty() && !directory.starts_with('/'))
@@ -194,13 +223,14 @@ Json job_of(const Json& training, const Layout& layout, const Task& task, const 
   job["threads"] = threads;
   job["cluster"] = cluster;
   job["task"] = {{"type", task.type}, {"index", task.index}};
-  // A worker that has directories takes over from a lost chief, and the runner follows it (leader.h).
-  if (layout.succession || task.name() == layout.tasks[layout.chief].name())
+  // A task that has directories takes over from a lost chief, and the runner follows it (leader.h).
+  if (layout.may_lead(task))
     job["directories"] = {{"checkpoint", "checkpoint"}, {"events", "events"}, {"model", "model"}};
+  if (job.contains("metrics")) job["metrics"] = metrics_of(job["metrics"], layout, task, nodes);
   job["secrets"] = "job.key";
   job["progress"] = "progress-" + task.file() + ".jsonl";
   job["resume"] = resume ? "auto" : "never";
-  const Json& attributes = node.attributes;
+  const Json& attributes = nodes[task.node].attributes;
   if (auto notice = attributes.find("eviction_notice"); notice != attributes.end() && notice->is_object())
     job["interruption"] = *notice;
   return job;

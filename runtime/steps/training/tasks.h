@@ -20,9 +20,11 @@ struct Task {
 
 struct Layout {
   std::vector<Task> tasks;
-  size_t chief = 0;                    // index in tasks: evaluates, writes checkpoints, events and the model
-  bool succession = false;             // another worker takes over from a lost chief (leader.h)
-  bool needs_data(size_t node) const;  // a chief or worker runs there
+  size_t chief = 0;         // index in tasks: evaluates, writes checkpoints, events and the model
+  bool succession = false;  // another task takes over from a lost chief (leader.h)
+  bool has_servers() const;
+  bool may_lead(const Task& task) const;  // it is the chief, or may take over from it
+  bool needs_data(size_t node) const;     // a worker or a task that may lead runs there
   std::vector<Task> on(size_t node) const;
   // Whether the others continue without this task. One that was killed is started again, and joins them.
   bool may_lose(const Task& task) const;
@@ -36,6 +38,9 @@ Result<Layout> make_layout(const Json& training, const std::vector<NodeHandle>& 
 // Gives workers on these nodes these numbers, and the others the lowest free ones. A worker keeps its number
 // as long as it runs, whatever nodes come and go. Without servers, worker 0 is the chief then.
 void number_workers(Layout& layout, const std::map<size_t, int>& numbers);
+
+// Makes the task on this node the first chief, if it may lead: it has the newest checkpoint.
+void lead_from(Layout& layout, size_t node);
 
 // How a training stands when these tasks have ended (by Task::file(), -1: killed): it is done with its chief;
 // it has failed with its last worker, or with a task that it cannot lose. `chief`: the task that leads now;
@@ -54,7 +59,7 @@ Result<Json> cluster_of(const std::string& job, const Layout& layout, const std:
 
 // The job file of one task. `home` is the login's home on its node.
 Json job_of(const Json& training, const Layout& layout, const Task& task, const Json& cluster,
-            const NodeHandle& node, const std::string& home, int threads, bool resume);
+            const std::vector<NodeHandle>& nodes, const std::string& home, int threads, bool resume);
 
 // What the engine says, in the words of the training's properties: `learning_rate` for the job file's
 // `schedule.peak`.

@@ -201,14 +201,17 @@ TEST_F(FindTraining, ALostWorkerIsNotMissedAndALostChiefHasASuccessor) {
   EXPECT_EQ(layout.chief, 2u);
 }
 
-TEST_F(FindTraining, ALostChiefOfServersEndsItAndAnotherServerDoesNot) {
+TEST_F(FindTraining, OneOfSeveralServersMayBeLostAlsoTheChief) {
   training["job"]["sync"]["mode"] = "async";
   training["cluster"] = {{"chief", {"a"}}, {"ps", {"a", "b"}}, {"worker", {"c"}}};
   has(0, "ps-0", Phase::Running);
   has(1, "ps-1", Phase::Ended, -1);
   has(2, "worker-0", Phase::Running);
   EXPECT_TRUE(find().joinable());
-  looks[0].processes[0].second.phase = Phase::Ended;
+  looks[1].processes[0].second.phase = Phase::Running;
+  looks[0].processes[0].second = {Phase::Ended, -1};
+  EXPECT_TRUE(find().joinable());
+  looks[1].processes[0].second = {Phase::Ended, -1};
   EXPECT_FALSE(find().whole);
 }
 

@@ -43,6 +43,17 @@ TEST_F(TrainingTest, BringsTheModelBackWithItsNumbers) {
   EXPECT_GE(job.at("threads"), 1);
 }
 
+TEST_F(TrainingTest, MembersOfOneMachineAnswerPrometheusAtPortsOfTheirOwn) {
+  step.training["job"]["metrics"] = "127.0.0.1:9400";
+  ASSERT_TRUE(run().ok());
+  const auto metrics_of = [&](const char* node, const char* task) {
+    return Json::parse(*read_file(job_file(node, std::string("job-") + task + ".json"))).at("metrics");
+  };
+  EXPECT_EQ(metrics_of("server[0]", "ps-0"), "127.0.0.1:9400");
+  EXPECT_EQ(metrics_of("worker[0]", "worker-0"), "127.0.0.1:9401");
+  EXPECT_EQ(metrics_of("worker[1]", "worker-1"), "127.0.0.1:9402");
+}
+
 TEST_F(TrainingTest, RunAgainItStartsAnew) {
   ASSERT_TRUE(run().ok());
   events.clear();
