@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "common/human.h"
+#include "common/shell_quote.h"
 #include "common/text.h"
 #include "runtime/clouds/fitting.h"
 
@@ -53,7 +54,7 @@ Result<double> duration_wanted(const ir::Node& node, const char* feature) {
 // What changes from machine to machine; the rest of the script is fixed.
 constexpr const char* kSettings = R"(#!/bin/sh
 # Made by radlc: ends this machine after {after} s of life, or {idle} s without work (0: never). docs/costs.md
-after={after} idle={idle} load={load} every={every} by={by}
+after={after} idle={idle} load={load} every={every} by={by} product={product}
 )";
 
 // No command but `sleep`, `mkdir` and the one that ends the machine: /proc is read by the shell.
@@ -108,7 +109,9 @@ end() {
     return
   fi
   # Only a machine that a cloud has made is switched off.
-  [ -s /var/lib/cloud/data/instance-id ] || { printf 'radl auto-stop: no machine of a cloud\n' >&2; exit 1; }
+  if [ -n "$product" ]; then read -r found < /sys/class/dmi/id/product_name && [ "$found" = "$product" ]
+  else [ -s /var/lib/cloud/data/instance-id ]
+  fi || { printf 'radl auto-stop: no machine of a cloud\n' >&2; exit 1; }
   shutdown -h now || systemctl poweroff || poweroff
 }
 
@@ -203,17 +206,19 @@ std::string auto_stop_text(const AutoStop& stop) {
   return text;
 }
 
-std::string auto_stop_script(const AutoStop& stop, StopsBy by, double every_seconds) {
+std::string auto_stop_script(const AutoStop& stop, StopsBy by, double every_seconds,
+                             const std::string& product) {
   return fmt::format(kSettings, fmt::arg("after", std::llround(stop.after_seconds)),
                      fmt::arg("idle", std::llround(stop.idle_seconds)),
                      fmt::arg("load", std::llround(stop.load * 100)),
                      fmt::arg("every", std::max<long long>(std::llround(every_seconds), 1)),
-                     fmt::arg("by", by == StopsBy::Init ? "init" : "shutdown")) +
+                     fmt::arg("by", by == StopsBy::Init ? "init" : "shutdown"),
+                     fmt::arg("product", product.empty() ? "" : shell_quote(product))) +
          kScript;
 }
 
-std::string auto_stop_user_data(const AutoStop& stop) {
-  return fmt::format(kUserData, fmt::arg("script", auto_stop_script(stop, StopsBy::Shutdown)));
+std::string auto_stop_user_data(const AutoStop& stop, const std::string& product) {
+  return fmt::format(kUserData, fmt::arg("script", auto_stop_script(stop, StopsBy::Shutdown, 60, product)));
 }
 
 }  // namespace radl

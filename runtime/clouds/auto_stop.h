@@ -35,10 +35,13 @@ enum class StopsBy {
 
 // The script that runs on the machine as long as it does. It needs a POSIX shell and /proc, no network and no
 // radlc. `every_seconds`: how often it looks.
-std::string auto_stop_script(const AutoStop& stop, StopsBy by, double every_seconds = 60);
+// `product`: Shutdown takes a machine whose firmware names this product for one of the cloud's, whether it
+// has cloud-init or not.
+std::string auto_stop_script(const AutoStop& stop, StopsBy by, double every_seconds = 60,
+                             const std::string& product = "");
 
 // A shell script for user data: puts the script into place and keeps it running, by systemd where it is
 // there.
-std::string auto_stop_user_data(const AutoStop& stop);
+std::string auto_stop_user_data(const AutoStop& stop, const std::string& product = "");
 
 }  // namespace radl

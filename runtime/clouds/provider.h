@@ -64,6 +64,7 @@ struct CloudProvider {
   // (common/http/closed_address.h); without a catalogue.
   bool on_this_computer = false;
   bool leases_nodes = false;   // nodes of elastic farms get a `stop.idle` of radlc's own (auto_stop.h)
+  const char* no_lease = "";   // why they do not, for the plan
   std::string default_region;  // that `radlc catalog` shows if none is configured; "": there is no catalogue
 
   // Adds the type and its accounts to the clouds of a run. Asks no network; what cannot be read is reported

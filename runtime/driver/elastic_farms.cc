@@ -133,6 +133,8 @@ Status choose_farm_nodes(Project& project, const Snapshot& snapshot, const Cloud
 }
 
 void give_farm_leases(Project& project, const CloudSet& clouds) {
+  std::set<std::string> noted;
+  project.farm_nodes.notes.clear();
   for (ir::Node& node : project.compiled.program.nodes) {
     const bool of_farm = std::any_of(project.farms.begin(), project.farms.end(),
                                      [&](const ElasticFarm& farm) { return farm.system == node.system; });
@@ -142,7 +144,15 @@ void give_farm_leases(Project& project, const CloudSet& clouds) {
     const CloudProvider* provider =
         cloud.ok() ? find_provider(*project.host->providers, cloud->type) : nullptr;
     const bool can = provider != nullptr && provider->leases_nodes;
-    if (of_farm && !has_own && can) node.requirements["stop.idle"].equals = kLease;
+    if (!of_farm || has_own || provider == nullptr) continue;
+    if (can) {
+      node.requirements["stop.idle"].equals = kLease;
+    } else if (*provider->no_lease != '\0' && noted.insert(node.system).second) {
+      project.farm_nodes.notes.push_back(fmt::format(
+          "system '{}': its nodes do not end themselves if no radlc follows the farm: {}; `radlc farm "
+          "free` or `radlc destroy` removes them",
+          node.system, provider->no_lease));
+    }
   }
 }
 

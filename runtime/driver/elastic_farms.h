@@ -41,7 +41,8 @@ struct FarmNodes {
   std::map<std::string, std::vector<int>> asked;
   // Only remove the nodes of finished farms.
   bool frees = false;
-  std::optional<Budget> budget;  // --max-cost
+  std::optional<Budget> budget;    // --max-cost
+  std::vector<std::string> notes;  // for the plan: nodes that do not end themselves
 };
 
 // Puts the nodes of each elastic farm's system into `project.scaled`: as many as its queue justifies,
@@ -49,7 +50,7 @@ struct FarmNodes {
 Status choose_farm_nodes(Project& project, const Snapshot& snapshot, const CloudSet& clouds);
 
 // Makes nodes of elastic farms stop themselves when no radlc supervises them and no task runs. Applies where
-// the cloud can do that by default and the file does not set stop.*.
+// the cloud can do that by default and the file does not set stop.*. If the cloud cannot, a note says so.
 void give_farm_leases(Project& project, const CloudSet& clouds);
 
 // Updates `ended`, the steps of ended farms, after a round, whether they succeeded or not. Excludes farms

@@ -63,7 +63,11 @@ Result<Plan> plan_for(Project& project, const Snapshot& snapshot, const Machiner
   auto plan = make_plan_of(question, snapshot, observed,
                            work_directory_of(project.state_directory, project.compiled.program.name,
                                              machinery.host().environment()));
-  if (plan.ok()) tell_what_stays(*plan, snapshot);
+  if (plan.ok()) {
+    tell_what_stays(*plan, snapshot);
+    const std::vector<std::string>& notes = project.farm_nodes.notes;
+    plan->notes.insert(plan->notes.end(), notes.begin(), notes.end());
+  }
   return plan;
 }
 

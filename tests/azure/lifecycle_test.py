@@ -67,6 +67,16 @@ class Lifecycle(AzureCase):
         self.assert_account_is_as_before()
         self.assert_nothing_left()
 
+    def test_the_plan_of_an_elastic_farm_says_that_its_nodes_do_not_end_themselves(self):
+        file = self.write("farm.radl", f"""radl 2
+system worker ( cpu.count >= 1, {SYSTEM} )
+deploy worker 2 azure
+use 'std/farm/tasks' as work ( nodes = system.worker, elastic = yes, tasks = [ {{ command = 'true', seconds = 9 }} ] )
+""")
+        plan = self.radlc("plan", file)
+        self.assertEqual(plan.count("its nodes do not end themselves"), 1, plan)
+        self.assertIn("Azure bills a machine that shuts itself down", plan)
+
     def test_what_is_evicted_is_made_again_and_drift_is_put_back(self):
         self.apply(timeout=300)
         machines = self.addresses()

@@ -1,5 +1,6 @@
 """Machines on Compute Engine from nothing to nothing: plan, apply, configure, change, destroy; and what the cloud does behind one's back."""
 import json
+import subprocess
 import time
 import unittest
 
@@ -62,6 +63,24 @@ class Lifecycle(GceCase):
         self.radlc("destroy", "--auto-approve", self.file, timeout=200)
         self.assert_account_is_as_before()
         self.assert_nothing_left()
+
+    def test_a_node_of_an_elastic_farm_ends_itself_on_an_image_without_cloud_init(self):
+        file = self.write("farm.radl", f"""radl 2
+system worker ( cpu.count >= 1, {SYSTEM} )
+deploy worker 1 gce
+use 'std/farm/tasks' as work ( nodes = system.worker, elastic = yes, tasks = [ {{ command = 'true' }} ] )
+""")
+        self.assertIn("its disks are paid for until", self.radlc("plan", file))
+        self.radlc("apply", "--auto-approve", "--keep", file, timeout=300)
+        (node,) = self.ours().values()
+        items = {item["key"]: item["value"] for item in node["metadata"]["items"]}
+        self.assertIn("idle=1800", items["startup-script"])
+        self.assertIn("Google Compute Engine", items["startup-script"], "no other computer is switched off")
+        self.assertNotIn("auto-stop", items["user-data"])
+        subprocess.run(["sh", "-n"], input=items["startup-script"], text=True, check=True)
+        self.assertNotIn("maxRunDuration", node.get("scheduling", {}), "it does not end in the middle of a task")
+        self.radlc("destroy", "--auto-approve", file, timeout=200)
+        self.assert_account_is_as_before()
 
     def test_what_is_taken_back_is_made_again_and_drift_is_put_back(self):
         self.apply(timeout=300)

@@ -38,6 +38,7 @@ const CloudProvider& provider() {
                                      .other_names = {"azr", "az", "microsoft"},
                                      .image_schemes = {"azr"},
                                      .auth_types = {"Azure"},
+                                     .no_lease = "Azure bills a machine that shuts itself down",
                                      .default_region = "eastus",
                                      .add_clouds = add_clouds,
                                      .credentials = credentials};

@@ -231,8 +231,8 @@ class Designer : private DesignBuilder {
     if (*stop) spec["stop"] = to_json(**stop);
     if (*stop && (*stop)->idle_seconds > 0)
       note(
-          fmt::format("system '{}': stop.idle needs an image with cloud-init: those of Ubuntu have it, "
-                      "Google's Debian images do not",
+          fmt::format("system '{}': Compute Engine stops a machine that is idle, and does not delete it: its "
+                      "disks are paid for until `radlc destroy` removes it",
                       node.system));
     if (spec.contains("cloud_init"))
       note(

@@ -15,6 +15,7 @@ namespace radl::gce {
 namespace {
 
 constexpr const char* kKeyName = "node_key";
+constexpr const char* kProduct = "Google Compute Engine";  // as the firmware of its machines says
 
 Json item(const char* key, const std::string& value) { return {{"key", key}, {"value", value}}; }
 
@@ -23,11 +24,20 @@ Json item(const char* key, const std::string& value) { return {{"key", key}, {"v
 Result<Json> metadata_of(Asking& call, const Order& order, const std::string& user) {
   auto key = ssh::make_key(call.context.work_directory, kKeyName);
   if (!key.ok()) return key.status();
-  return Json{{"items",
-               {item("ssh-keys", user + ":" + key->public_line), item("block-project-ssh-keys", "TRUE"),
-                item("enable-oslogin", "FALSE"), item("enable-guest-attributes", "TRUE"),
-                item("user-data", user_data_of(order.spec)), item(kKeyItem, key->fingerprint),
-                item(kUserItem, user)}}};
+  Json spec = order.spec;
+  AutoStop stop = auto_stop_from_json(spec.value("stop", Json::object()));
+  stop.after_seconds = 0;  // Compute Engine itself ends it then (scheduling_of)
+  spec.erase("stop");
+  Json items = {item("ssh-keys", user + ":" + key->public_line),
+                item("block-project-ssh-keys", "TRUE"),
+                item("enable-oslogin", "FALSE"),
+                item("enable-guest-attributes", "TRUE"),
+                item("user-data", user_data_of(spec)),
+                item(kKeyItem, key->fingerprint),
+                item(kUserItem, user)};
+  // All of Google's images run it at each boot, with cloud-init or without.
+  if (stop.idle_seconds > 0) items.push_back(item("startup-script", auto_stop_user_data(stop, kProduct)));
+  return Json{{"items", std::move(items)}};
 }
 
 Result<Json> disks_of(Asking& call, const Order& order, const Image& image) {

@@ -47,6 +47,7 @@ const CloudProvider& provider() {
                                      .image_schemes = {"gce"},
                                      .auth_types = {"GCE"},
                                      .im_type = "GCE",
+                                     .leases_nodes = true,
                                      .default_region = "us-central1",
                                      .add_clouds = add_clouds,
                                      .credentials = credentials,
