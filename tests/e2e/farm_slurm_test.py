@@ -34,7 +34,13 @@ class SlurmFarms(FarmCase):
     def setUp(self):
         super().setUp()
         self.environment["RADL_LOCAL_ISOLATION"] = "off"  # the machines see the login node's folder
-        self.wait_until(lambda: set(self.slurm.states().values()) == {"idle"}, message=lambda: str(self.slurm.states()))
+        self.wait_until(self.is_idle, message=lambda: f"{self.slurm.states()} {self.slurm.jobs()}")
+
+    def is_idle(self):
+        """A controller that was killed before it had saved that jobs began starts them once more. slurmd refuses that, and Slurm drains
+        the machine ("Duplicate jobid") until an administrator resumes it."""
+        self.slurm.resume()
+        return set(self.slurm.states().values()) == {"idle"} and not self.slurm.jobs("PENDING", "RUNNING", "COMPLETING")
 
     def with_tasks(self, text):
         self.file = self.write("farm.radl", FILE.replace("TASKS", text).replace("BIN", str(self.slurm.folder / "bin")))
@@ -124,6 +130,18 @@ class SlurmFarms(FarmCase):
         table = self.table()
         self.assertEqual((table["t0"]["attempt"], table["t1"]["attempt"]), (1, 2))
         self.assertNotIn("failed_on", table["t1"])
+        self.destroy()
+
+    @long_test
+    def test_a_job_that_somebody_else_cancels_uses_up_no_try(self):
+        self.with_tasks(TWO)
+        process = self.begin()
+        self.wait_until(lambda: len(self.begun()) == 2)
+        self.slurm.run("scancel", "--full", "-u", "root")
+        self.wait_until(lambda: {task["attempt"] for task in self.table().values()} == {2}, 90, self.journal)
+        self.wait_until(lambda: set(self.begun().values()) == {2}, 60, self.journal)
+        self.open_gates_until(process)
+        self.assertFalse(any("failed_on" in task for task in self.table().values()), self.journal())
         self.destroy()
 
     @long_test

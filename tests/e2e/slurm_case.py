@@ -113,6 +113,12 @@ class SlurmCluster:
     def run(self, *words):
         return subprocess.run([str(self.folder / "bin" / words[0]), *words[1:]], capture_output=True, text=True, check=False).stdout
 
+    def resume(self):
+        """As an administrator does after the machines were drained."""
+        for machine in MACHINES:
+            if self.states()[machine].startswith("drain"):
+                self.run("scontrol", "update", f"nodename={machine}", "state=resume")
+
     def states(self):
         return dict(line.split() for line in self.run("sinfo", "-h", "-N", "-p", "main", "-o", "%N %t").splitlines())
 

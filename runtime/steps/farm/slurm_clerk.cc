@@ -186,6 +186,12 @@ over() {
     case $state in
     TIMEOUT|OUT_OF_MEMORY|DEADLINE) echo "Slurm ended it: $state" >> farm/logs/$1.log ;;
     NODE_FAIL|BOOT_FAIL|PREEMPTED|REVOKED) gone $1 "$state $3"; return ;;
+    MISSING|CANCELLED)
+      # Ended by a signal that is not radlc's: somebody cancelled the job, or slurmd found that its controller
+      # does not know it.
+      r= o=
+      read -r r o < farm/$1/exit
+      case $r in 137|143) [ -e farm/$1/asked ] || [ -e farm/kill/$1 ] || { gone $1 "$state $3"; return; } ;; esac ;;
     esac
     tell_end $1
     return
@@ -221,6 +227,7 @@ cancel() {
     if [ -e farm/$id/exit ]; then rm -f $f; continue; fi
     if rm farm/new/$id 2> /dev/null; then end_it $id 143; continue; fi
     j=$(job_of $id) || { [ -e farm/told/$id ] || rm -f $f; continue; }
+    : > farm/$id/asked
     if [ "$signal" = KILL ]; then
       [ ! -e farm/$id/killed ] || continue
       scancel --full --signal=KILL "$j" 2> /dev/null
