@@ -89,6 +89,24 @@ TEST(FarmSearch, AConditionalParameterExistsOnlyWhereItsConditionHolds) {
   EXPECT_LT(with, 35);
 }
 
+TEST(FarmSearch, EachDecadeOfALogarithmicRangeIsDrawnEquallyOften) {
+  const Json space = {{"rate", {{"min", 1e-5}, {"max", 1e-1}, {"log", true}}},
+                      {"width", {{"min", 1}, {"max", 10000}, {"log", true}, {"integer", true}}}};
+  for (const char* strategy : {"random", "sobol"}) {
+    Search search(settings({{"strategy", strategy}, {"trials", 400}, {"space", space}}));
+    std::map<int, int> rates, widths;
+    for (const Json& each : play(search, 1, [](const Json&, int) { return 1.0; }).all) {
+      ++rates[static_cast<int>(std::floor(std::log10(each["rate"].get<double>())))];
+      EXPECT_TRUE(each["width"].is_number_integer()) << each;
+      ++widths[std::min(3, static_cast<int>(std::floor(std::log10(each["width"].get<double>()))))];
+    }
+    EXPECT_EQ(rates.size(), 4u) << strategy;
+    EXPECT_EQ(widths.size(), 4u) << strategy;
+    for (const auto& counts : {rates, widths})
+      for (const auto& [decade, count] : counts) EXPECT_NEAR(count, 100, 35) << strategy << " " << decade;
+  }
+}
+
 TEST(FarmSearch, SobolFillsTheSpaceEvenly) {
   for (size_t dimension = 0; dimension < 8; ++dimension) {
     std::vector<int> cells(16);
