@@ -8,6 +8,7 @@
 #include <set>
 
 #include "common/json_values.h"
+#include "runtime/farm/images.h"
 
 namespace radl::farm {
 namespace {
@@ -23,7 +24,9 @@ bool is_task_name(const std::string& name) {
 
 // Among the results these are the farm's own.
 bool is_reserved(const std::string& name, const std::string& merge) {
-  return name == "logs" || name == "best" || name == "table.json" || name == "report.json" || name == merge;
+  for (const char* own : {"logs", "best", "table.json", "report.json", "manifest.json"})
+    if (name == own) return true;
+  return name == merge;
 }
 
 // Names without slashes; a shell quotes it.
@@ -97,13 +100,14 @@ Result<Task> parse_task(const Json& json, const Json& defaults, size_t number) {
     return invalid(
         fmt::format("'{}' is not a name of a task: use letters, digits, '-', '_' and '.'", task.name));
   const std::string where = fmt::format("task '{}'", task.name);
-  for (const char* key : {"command", "arguments", "environment"})
+  for (const char* key : {"command", "arguments", "environment", kImages})
     if (json.contains(key)) task.spec.set(key, json[key]);
   Status checked =
-      check_keys(json, {"name", "command", "arguments", "environment", "needs", "seconds"}, where);
+      check_keys(json, {"name", "command", "arguments", "environment", "needs", "seconds", kImages}, where);
   if (checked.ok()) checked = check_spec(task.spec, where);
   if (checked.ok()) checked = check_needs(json, where);
   if (checked.ok()) checked = check_number(json, "seconds", where, false);
+  if (checked.ok() && json.contains(kImages)) checked = parse_image_range(json[kImages]).status();
   if (!checked.ok()) return checked;
   Json needs = defaults;
   if (json.contains("needs")) needs.update(json["needs"]);
@@ -192,10 +196,11 @@ Resources needs_from(const Json& json) {
 Result<FarmSettings> parse_farm(const std::string& text) {
   const Json json = json::parse_json(text);
   if (!json.is_object()) return invalid("`farm` is not a JSON object");
-  Status checked = check_keys(json,
-                              {"tasks", "search", "needs", "fitness", "tries", "engine", "merge", "metrics",
-                               "min_nodes", "idle", "worth", "weight", "scheduler", "slurm"},
-                              "`farm`");
+  Status checked =
+      check_keys(json,
+                 {"tasks", "search", "needs", "fitness", "tries", "engine", "merge", "metrics", "min_nodes",
+                  "idle", "worth", "weight", "scheduler", "slurm", kImages, "model_options"},
+                 "`farm`");
   if (checked.ok()) checked = check_needs(json, "`farm`");
   if (checked.ok()) checked = check_number(json, "tries", "`farm`", true);
   if (checked.ok()) checked = check_number(json, "min_nodes", "`farm`", true);
@@ -223,6 +228,15 @@ Result<FarmSettings> parse_farm(const std::string& text) {
   made.engine = json::flag_of(json, "engine");
   if (Status parsed = parse_scheduler(json, made); !parsed.ok()) return parsed;
   made.merge = json::text_of(json, "merge");
+  made.images = json::text_of(json, kImages);
+  if (!made.images.empty()) {
+    if (Status right = check_images(made.images); !right.ok()) return right;
+  }
+  if (json.contains("model_options")) {
+    made.model_options.emplace();
+    for (const Json& word : json::list_of(json, "model_options"))
+      made.model_options->push_back(word.is_string() ? word.get<std::string>() : word.dump());
+  }
   made.metrics = json::text_of(json, "metrics");
   if (!is_file_pattern(made.metrics))
     return invalid(

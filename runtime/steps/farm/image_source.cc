@@ -73,7 +73,7 @@ Result<std::unique_ptr<ImageSource>> ImageSource::open(const std::string& images
 void ImageSource::describe(std::vector<Task>& tasks) const {
   for (Task& task : tasks)
     if (task.spec.contains(kImages))
-      task.spec[kListed] = digest_of_images(images_in_range(images_, task.spec[kImages]));
+      task.spec.set(kListed, digest_of_images(images_in_range(images_, task.spec[kImages])));
 }
 
 size_t ImageSource::beyond(const std::vector<Task>& tasks) const {

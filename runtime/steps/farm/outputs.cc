@@ -10,6 +10,7 @@
 #include "common/files.h"
 #include "common/json_values.h"
 #include "runtime/base/local_digest.h"
+#include "runtime/farm/images.h"
 #include "runtime/net/node_path.h"
 #include "runtime/steps/farm/task_script.h"
 #include "runtime/steps/program/artifact.h"
@@ -112,6 +113,34 @@ Status put_merged(training::ResultFolder& folder, const ToPublish& what, const S
   std::error_code error;
   fs::remove(whole, error);
   return put;
+}
+
+// Which attempt has left which files: each is the only one of its task.
+Result<Json> manifest_of(const ToPublish& what) {
+  Json outputs = Json::array();
+  for (const TaskRecord& task : what.table.tasks()) {
+    if (task.state != State::Finished) continue;
+    Json files = Json::array();
+    const std::string folder = what.outputs.kept(task.task.name);
+    auto names = files_below(folder);
+    if (!names) return std::move(names).status();
+    for (const std::string& name : *names) {
+      auto digest = local_digest(folder + "/" + name);
+      if (!digest) return std::move(digest).status();
+      std::error_code error;
+      files.push_back(
+          {{"name", name}, {"bytes", fs::file_size(folder + "/" + name, error)}, {"sha256", *digest}});
+    }
+    Json one = {{"task", task.task.name},
+                {"attempt", task.attempt},
+                {"node", task.node},
+                {"files", std::move(files)}};
+    if (task.task.spec.contains(kImages)) one[kImages] = task.task.spec[kImages];
+    outputs.push_back(std::move(one));
+  }
+  Json manifest = {{"merged", what.merge}, {"outputs", std::move(outputs)}};
+  if (what.images > 0) manifest[kImages] = what.images;
+  return manifest;
 }
 
 Json counts_of(const Table& table) {
@@ -240,6 +269,10 @@ Result<Published> publish(const ToPublish& what, const std::vector<std::unique_p
   auto text = [&](const Json& json) {
     return secrets.mask(json.dump(1, ' ', false, Json::error_handler_t::replace)) + "\n";
   };
+  if (done.ok() && !what.merge.empty()) {
+    auto manifest = manifest_of(what);
+    done = manifest ? folder->write("manifest.json", text(*manifest)) : std::move(manifest).status();
+  }
   if (done.ok()) done = folder->write("table.json", text(what.table.to_json()));
   if (done.ok()) done = folder->write("report.json", text(published.output));
   if (done.ok()) done = folder->close();

@@ -48,7 +48,8 @@ struct Published {
 };
 
 // Writes outputs, logs, `table.json` and `report.json` to the program's results, a folder or a bucket. With a
-// search also `best/`, the best trial's output. `merge`: a file name; these files of all outputs are joined.
+// search also `best/`, the best trial's output. `merge`: a file name; these files of all outputs are joined,
+// and `manifest.json` lists them.
 // `farm_folder`: private; `lost`: nodes whose logs are unavailable.
 struct ToPublish {
   const Json& program;
@@ -59,6 +60,7 @@ struct ToPublish {
   std::string merge;
   std::string farm_folder;
   double seconds = 0;
+  size_t images = 0;  // that were listed by address
 };
 Result<Published> publish(const ToPublish& what, const std::vector<std::unique_ptr<jobs::Member>>& members,
                           const std::vector<bool>& lost, const Context& context, const Redactor& secrets);

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "common/http/closed_address.h"
+#include "common/json_values.h"
+#include "runtime/farm/images.h"
 #include "runtime/net/node_path.h"
 #include "runtime/steps/farm/task_script.h"
 #include "runtime/steps/jobs/for_all.h"
@@ -20,6 +23,11 @@ bool has_text(const Json& json, const std::string& text) {
   if (json.is_string()) return json.get_ref<const std::string&>().find(text) != std::string::npos;
   return json.is_structured() &&
          std::any_of(json.begin(), json.end(), [&](const Json& one) { return has_text(one, text); });
+}
+
+Json confined(Json environment) {
+  environment[http::kConfined] = "1";
+  return environment;
 }
 
 }  // namespace
@@ -123,6 +131,9 @@ Resources Pool::capacity(size_t node) const {
 
 std::string Pool::script(size_t node, TaskRecord task) const {
   if (scheduler_.is_cluster()) task.devices.clear();  // its scheduler chooses them
+  // What reads URLs on the node keeps to the addresses that this radlc may contact.
+  if (task.task.spec.contains(kImages) && http::is_confined(context_.environment))
+    task.task.spec.set("environment", confined(json::member(task.task.spec, "environment")));
   for (int& device : task.devices) device += static_cast<int>(devices_of(node).first);
   program::MemberSetting setting;
   setting.index = node;

@@ -141,7 +141,7 @@ while IFS= read -r line; do
         if [ -e farm/$id/exit ] || [ -e farm/$id/gone ]; then rm -f "$f"; else echo KILL > farm/kill/.$id && mv farm/kill/.$id farm/kill/$id; fi ;;
       esac
     done ;;
-  drop) rm -rf farm/$id/results farm/parents/$id farm/told/$id farm/ended/$id ;;
+  drop) rm -rf farm/$id/results farm/parents/$id farm/images/$id farm/told/$id farm/ended/$id ;;
   esac
 done
 )sh";

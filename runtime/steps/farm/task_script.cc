@@ -6,6 +6,7 @@
 
 #include "common/json_values.h"
 #include "common/replaced.h"
+#include "runtime/steps/farm/image_source.h"
 
 namespace radl::farm {
 namespace {
@@ -59,6 +60,8 @@ std::string task_script(const Json& program, const program::MemberSetting& setti
     variables["RADL_PARENT"] = setting.folder + "/" + parent_folder(name, task.attempt);
   variables["RADL_CHECKPOINTS"] += "/" + name;
   variables["RADL_THREADS"] = std::to_string(std::max<int64_t>(1, task.task.needs.cpu / 1000));
+  if (spec.contains(kImages))
+    variables["RADL_IMAGES"] = setting.folder + "/" + images_file(name, task.attempt);
   if (!engine.empty()) variables["RADL_TRAIN"] = engine;
   // The shell reads all of it before it runs any of it, so the file can be emptied first: it may have
   // secrets.

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "runtime/farm/images.h"
 #include "runtime/farm/rehearsal.h"
 
 namespace radl::farm {
@@ -261,6 +262,58 @@ TEST(FarmSettings, SlurmTakesItsOwnWordsAndRefusesThoseThatRadlcSets) {
     EXPECT_FALSE(parsed({{"scheduler", "slurm"}, {"slurm", {{"options", {option}}}}}).ok()) << option;
   for (const char* partition : {"a b", "$(x)", "a\nb"})
     EXPECT_FALSE(parsed({{"scheduler", "slurm"}, {"slurm", {{"partition", partition}}}}).ok()) << partition;
+}
+
+TEST(FarmImages, AListHasOneUrlALine) {
+  auto images = parse_image_urls("# two\n\nhttps://a/1.png\r\n  http://b/2?sig=x#y  ");
+  ASSERT_TRUE(images.ok()) << images.status().text();
+  ASSERT_EQ(images->size(), 2u);
+  EXPECT_EQ(images->at(0).file, "https://a/1.png");
+  EXPECT_EQ(images->at(0).url, "https://a/1.png");
+  EXPECT_EQ(images->at(1).file, "http://b/2#4");
+  EXPECT_EQ(images_from_text(to_text(*images)).at(1).url, images->at(1).url);
+  for (const char* text : {"", "# none\n", "https://a/1\nftp://a/2", "https://a/1\nhttps://a/1",
+                           "https://u:p@a/1", "s3://bucket/1\ns3://bucket/2", "a.png"})
+    EXPECT_EQ(parse_image_urls(text).status().code(), Code::Invalid) << text;
+}
+
+TEST(FarmImages, AnAddressIsAStoreOrAList) {
+  EXPECT_TRUE(is_image_store("s3://bucket/p"));
+  EXPECT_TRUE(is_image_store("https://account.blob.core.windows.net/photos/2026"));
+  EXPECT_FALSE(is_image_store("https://account.blob.core.windows.net/photos/1.png?sv=x"));
+  EXPECT_FALSE(is_image_store("https://account.blob.core.windows.net/photos/1.png\n"));
+  const auto parsed = [](const std::string& images, const char* range) {
+    return parse_farm(R"({"images": ")" + images + R"(", "tasks": [{"command": "a", "images": )" + range +
+                      "}]}");
+  };
+  EXPECT_TRUE(parsed("s3://bucket/p", "[0, 4]").ok());
+  for (const char* wrong : {"s3://UPPER/p", "s3://bucket/../p", "nowhere"})
+    EXPECT_EQ(parsed(wrong, "[0, 4]").status().code(), Code::Invalid) << wrong;
+  for (const char* wrong : {"[4, 4]", "[0]", "[-1, 2]", "7", "[0, 1.5]"})
+    EXPECT_EQ(parsed("s3://bucket/p", wrong).status().code(), Code::Invalid) << wrong;
+}
+
+TEST(FarmImages, ATaskRunsAgainOnlyIfItsRangeHoldsOthers) {
+  std::vector<Task> tasks =
+      parse_farm(R"({"images": "s3://bucket/p", "tasks": [{"command": "a", "images": [0, 2]},
+    {"command": "a", "images": [2, 4]}, {"command": "a", "images": [4, 6]}]})")
+          ->tasks;
+  std::vector<Image> images = {{"0", "", "0", "e"}, {"1", "", "1", "e"}, {"2", "", "2", "e"}};
+  const auto described = [&] {
+    std::vector<Task> made = tasks;
+    for (Task& task : made)
+      task.spec.set(kListed, digest_of_images(images_in_range(images, task.spec[kImages])));
+    return made;
+  };
+  Table table;
+  for (const Event& event : changes_of_file(described(), table, false, 0))
+    ASSERT_TRUE(table.apply(event).ok());
+  EXPECT_TRUE(changes_of_file(described(), table, false, 1).empty());
+  EXPECT_TRUE(changes_of_file(tasks, table, false, 1).empty()) << "the plan knows the file alone";
+  images.push_back({"3", "", "3", "e"});
+  const auto events = changes_of_file(described(), table, false, 2);
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0]["task"], "task-1");
 }
 
 }  // namespace
