@@ -12,16 +12,18 @@ namespace radl::engine::cli {
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> all = {
-      {"Training", train_command::add},
-      {"Training", eval_command::add},
-      {"Training", bench_command::add},
-      {"Models", predict_command::add},
-      {"Models", serve_command::add},
-      {"Models", convert_command::add},
-      {"Models", convert_command::add_import},
-      {"Models", inspect_command::add},
-      {"Data", data_command::add},
-      {"Training", report_command::add},
+      {"Training", train_command::add, "radl-train train --data images --model resnet20 --epochs 10 -o run"},
+      {"Training", eval_command::add, "radl-train eval run/model --data images --confusion"},
+      {"Training", bench_command::add, "radl-train bench --model resnet20 --seconds 5"},
+      {"Models", predict_command::add, "radl-train predict run/model photo.jpg --top 3"},
+      {"Models", serve_command::add, "radl-train serve run/model --port 8080"},
+      {"Models", convert_command::add, "radl-train export run/model -o model.onnx"},
+      {"Models", convert_command::add_import,
+       "radl-train import weights.safetensors --model resnet20 -o model"},
+      {"Models", inspect_command::add, "radl-train inspect run/model"},
+      {"Data", data_command::add, "radl-train data info images --verify"},
+      {"Training", report_command::add, "radl-train report run"},
+      {"Help", manual_command::add, "radl-train manual > radl-train.1"},
   };
   return all;
 }

@@ -32,6 +32,7 @@ using Add = std::function<int()> (*)(CLI::App& app, Context& context);
 struct Command {
   std::string_view group;
   Add add;
+  std::string_view example;  // a command line, for --help
 };
 const std::vector<Command>& commands();
 
@@ -66,7 +67,11 @@ namespace data_command {
 std::function<int()> add(CLI::App& app, Context& context);
 }
 
-// Exit codes of docs/job.md.
+namespace manual_command {
+std::function<int()> add(CLI::App& app, Context& context);
+}
+
+// Exit codes of docs/progress-lines.md.
 inline constexpr int kDone = 0, kUserError = 1, kWorldError = 2, kInterrupted = 130;
 int exit_code_of(const Status& status);
 // Prints one line on standard error. Returns the exit code.

@@ -10,6 +10,7 @@
 #include <exception>
 #include <new>
 
+#include "common/command_line/help.h"
 #include "common/process/process.h"
 #include "common/standard_files.h"
 #include "common/version.h"
@@ -61,12 +62,7 @@ int run(int argc, char** argv) {
   CLI::App app{"radl-train - trains, evaluates, serves and converts models", "radl-train"};
   app.require_subcommand(1);
   app.set_version_flag("-V,--version", std::string("radl-train ") + radl::kVersionText);
-  app.footer(
-      "radl-train JOB.json runs a job file (docs/job.md). `radl-train COMMAND --help` shows a command's "
-      "options.\n"
-      "Exit status: 0 done, 1 wrong job, data or command line, 2 a disk, peer or network failed, 130 "
-      "interrupted.");
-  app.get_formatter()->column_width(36);
+  app.formatter(radl::help_formatter());
   std::function<int()> chosen;
   for (const Command& command : commands()) {
     const size_t before = app.get_subcommands({}).size();
@@ -74,8 +70,16 @@ int run(int argc, char** argv) {
     if (app.get_subcommands({}).size() == before) continue;
     CLI::App* added = app.get_subcommands({}).back();
     added->group(std::string(command.group));
+    const std::string more = added->get_footer();
+    added->footer("Example: " + std::string(command.example) + (more.empty() ? "" : "\n" + more));
     added->final_callback([&chosen, body] { chosen = body; });
   }
+  // After the commands, which would inherit it.
+  app.footer(
+      "radl-train JOB.json runs a job file (docs/job.md).\n"
+      "Manual: man radl-train. `radl-train COMMAND --help` shows the options of a command.\n"
+      "Exit status: 0 done, 1 wrong job, data or command line, 2 a disk, peer or network failed,\n"
+      "130 interrupted.");
   std::vector<std::string> arguments(argv + 1, argv + argc);
   imply_train(app, arguments);
   std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them

@@ -1,5 +1,5 @@
-// Renders a run's progress lines (docs/job.md) for people: a progress bar, and a permanent line for each
-// event.
+// Renders a run's progress lines (docs/progress-lines.md) for people: a progress bar, and a permanent line
+// for each event.
 #pragma once
 
 #include <string_view>

@@ -270,6 +270,14 @@ std::string beside(const std::filesystem::path& folder, const std::string& path)
 std::string_view sync_mode_name(SyncMode mode) { return kModes[static_cast<size_t>(mode)]; }
 std::string_view encoding_name(Encoding encoding) { return kEncodings[static_cast<size_t>(encoding)]; }
 
+std::vector<KeyInfo> job_keys() {
+  std::vector<KeyInfo> keys;
+  Problems problems(keys);
+  Job job;
+  read_top(Json::object(), job, problems);
+  return keys;
+}
+
 Result<Job> parse_job(std::string_view text, std::string_view file) {
   Result<Json> json = parse_json_strict(text, file);
   if (!json) return std::move(json).status();

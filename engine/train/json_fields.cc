@@ -24,6 +24,30 @@ std::string list_of(const std::vector<std::string_view>& names) {
 
 std::string number_text(double value) { return fmt::format("{:g}", value); }
 
+// A bound as documentation shows it: "1048576", not "1.04858e+06".
+std::string bound_text(double value) {
+  return value == std::floor(value) && std::fabs(value) < 1e9 ? fmt::format("{:.0f}", value)
+                                                              : number_text(value);
+}
+
+std::string range_text(std::string_view kind, const Range& range) {
+  const bool low = std::isfinite(range.low), high = std::isfinite(range.high);
+  if (low && high && !range.low_open)
+    return fmt::format("{}, {} to {}", kind, bound_text(range.low), bound_text(range.high));
+  std::string out(kind);
+  if (low) out += fmt::format(", {} {}", range.low_open ? "above" : "at least", bound_text(range.low));
+  if (high) out += fmt::format(", at most {}", bound_text(range.high));
+  return out;
+}
+
+std::string names_text(const std::vector<std::string_view>& names) {
+  std::string out;
+  for (std::string_view name : names) out += fmt::format("{}`{}`", out.empty() ? "" : ", ", name);
+  return out;
+}
+
+std::string preset_text(const std::string& text) { return text.empty() ? "none" : '"' + text + '"'; }
+
 std::string place(std::string_view text, size_t byte) {
   size_t end = std::min(byte == 0 ? 0 : byte - 1, text.size());
   size_t line =
@@ -95,7 +119,15 @@ const Json* Fields::find(const char* key) {
   return found == object_.end() ? nullptr : &*found;
 }
 
+bool Fields::describe(const char* key, std::string values, std::string preset) {
+  if (problems_.keys() == nullptr) return false;
+  problems_.keys()->push_back({path_of(key), std::move(values), std::move(preset)});
+  return true;
+}
+
 const Json* Fields::object(const char* key) {
+  static const Json empty = Json::object();
+  if (describe(key, "object", "none")) return &empty;
   const Json* value = find(key);
   if (value != nullptr && !value->is_object()) {
     problems_.add(path_of(key), "must be an object");
@@ -105,6 +137,8 @@ const Json* Fields::object(const char* key) {
 }
 
 const Json* Fields::array(const char* key) {
+  static const Json one = Json::array({Json::object()});
+  if (describe(key, "list of objects", "none")) return &one;
   const Json* value = find(key);
   if (value != nullptr && !value->is_array()) {
     problems_.add(path_of(key), "must be a list");
@@ -114,6 +148,7 @@ const Json* Fields::array(const char* key) {
 }
 
 void Fields::get(const char* key, std::string& out) {
+  if (describe(key, "string", preset_text(out))) return;
   const Json* value = find(key);
   if (value == nullptr) return;
   if (!value->is_string()) return problems_.add(path_of(key), "must be a string");
@@ -122,6 +157,7 @@ void Fields::get(const char* key, std::string& out) {
 }
 
 void Fields::get(const char* key, bool& out) {
+  if (describe(key, "true, false", out ? "true" : "false")) return;
   const Json* value = find(key);
   if (value == nullptr) return;
   if (!value->is_boolean()) return problems_.add(path_of(key), "must be true or false");
@@ -147,6 +183,7 @@ std::optional<double> Fields::number(const Json& value, const std::string& path,
 }
 
 void Fields::get(const char* key, int64_t& out, Range range) {
+  if (describe(key, range_text("integer", range), fmt::to_string(out))) return;
   const Json* value = find(key);
   if (value == nullptr) return;
   std::optional<double> v = number(*value, path_of(key), range);
@@ -161,6 +198,8 @@ void Fields::get(const char* key, int64_t& out, Range range) {
 }
 
 void Fields::get(const char* key, int& out, Range range) {
+  const std::string preset = out == std::numeric_limits<int>::min() ? "chosen" : fmt::to_string(out);
+  if (describe(key, range_text("integer", range), preset)) return;
   int64_t wide = out;
   range.low = std::max(range.low, -2147483648.0);
   range.high = std::min(range.high, 2147483647.0);
@@ -169,6 +208,7 @@ void Fields::get(const char* key, int& out, Range range) {
 }
 
 void Fields::get(const char* key, uint64_t& out) {
+  if (describe(key, "integer, at least 0", fmt::to_string(out))) return;
   const Json* value = find(key);
   if (value == nullptr) return;
   if (!value->is_number_unsigned()) return problems_.add(path_of(key), "must be an integer, at least 0");
@@ -176,12 +216,14 @@ void Fields::get(const char* key, uint64_t& out) {
 }
 
 void Fields::get(const char* key, double& out, Range range) {
+  if (describe(key, range_text("number", range), std::isfinite(out) ? number_text(out) : "chosen")) return;
   const Json* value = find(key);
   if (value == nullptr) return;
   if (std::optional<double> v = number(*value, path_of(key), range)) out = *v;
 }
 
 void Fields::get(const char* key, std::vector<double>& out, Range range) {
+  if (describe(key, range_text("list of numbers", range), out.empty() ? "[]" : "chosen")) return;
   const Json* value = find(key);
   if (value == nullptr) return;
   if (!value->is_array()) return problems_.add(path_of(key), "must be a list of numbers");
@@ -193,6 +235,7 @@ void Fields::get(const char* key, std::vector<double>& out, Range range) {
 }
 
 void Fields::get(const char* key, std::vector<std::string>& out) {
+  if (describe(key, "list of strings", "[]")) return;
   const Json* value = find(key);
   if (value == nullptr) return;
   if (!value->is_array()) return problems_.add(path_of(key), "must be a list of strings");
@@ -207,6 +250,7 @@ void Fields::get(const char* key, std::vector<std::string>& out) {
 }
 
 void Fields::get_name(const char* key, const std::vector<std::string_view>& names, std::string& out) {
+  if (describe(key, names_text(names), preset_text(out))) return;
   const Json* value = find(key);
   if (value == nullptr) return;
   if (!value->is_string()) return problems_.add(path_of(key), "must be a string: " + list_of(names));
@@ -220,6 +264,7 @@ void Fields::get_name(const char* key, const std::vector<std::string_view>& name
 }
 
 void Fields::get_name(const char* key, const std::vector<std::string_view>& names, int& out) {
+  if (describe(key, names_text(names), preset_text(std::string(names[static_cast<size_t>(out)])))) return;
   std::string text;
   get_name(key, names, text);
   auto found = std::find(names.begin(), names.end(), text);

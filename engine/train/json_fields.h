@@ -21,8 +21,21 @@ namespace radl::engine {
 // column.
 Result<nlohmann::json> parse_json_strict(std::string_view text, std::string_view file);
 
+// A key that a reader accepts, for documentation.
+struct KeyInfo {
+  std::string path;    // "optimizer.momentum", "resize[].scale"
+  std::string values;  // "integer, at least 0"; names in backticks
+  std::string preset;  // its default as JSON, "chosen" if the engine chooses it, or "none"
+};
+
 class Problems {
  public:
+  Problems() = default;
+  // For documentation: readers append their keys to `keys` instead of reading. Objects and lists then contain
+  // one empty object, so that nested readers run too.
+  explicit Problems(std::vector<KeyInfo>& keys) : keys_(&keys) {}
+  std::vector<KeyInfo>* keys() { return keys_; }
+
   void add(const std::string& path, const std::string& what);
   bool empty() const { return lines_.empty(); }
   size_t count() const { return lines_.size(); }
@@ -31,6 +44,7 @@ class Problems {
 
  private:
   std::vector<std::string> lines_;
+  std::vector<KeyInfo>* keys_ = nullptr;
 };
 
 // The allowed range of a number; an unset end is open.
@@ -69,6 +83,8 @@ class Fields {
 
  private:
   const nlohmann::json* find(const char* key);
+  // Appends the key if the readers only describe themselves; false otherwise.
+  bool describe(const char* key, std::string values, std::string preset);
   std::optional<double> number(const nlohmann::json& value, const std::string& path, const Range& range);
 
   const nlohmann::json& object_;

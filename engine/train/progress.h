@@ -1,4 +1,4 @@
-// Progress lines (docs/job.md): JSON objects, one per line, for the job's progress file and the caller.
+// Progress lines (docs/progress-lines.md): JSON objects, one per line, for the job's progress file and the caller.
 #pragma once
 
 #include <cstdint>

@@ -52,7 +52,7 @@ struct RunSummary {
 // of the system or the network.
 Result<RunSummary> run_job(const Job& job, const RunHooks& hooks);
 
-// The exit code documented in docs/job.md for the outcome of run_job.
+// The exit code documented in docs/progress-lines.md for the outcome of run_job.
 int exit_code(const Status& status);
 
 }  // namespace radl::engine

@@ -13,12 +13,12 @@
 #include <cstring>
 #include <exception>
 
+#include "common/command_line/help.h"
 #include "common/process/process.h"
 #include "common/standard_files.h"
 #include "common/version.h"
 #include "runtime/cli/arguments.h"
 #include "runtime/cli/command.h"
-#include "runtime/cli/help.h"
 #include "runtime/cli/huge_pages.h"
 #include "runtime/cli/process_host.h"
 #include "runtime/cli/service_commands.h"
@@ -49,7 +49,7 @@ int run(int argc, char** argv) {
   CLI::App app{"radlc - from one .radl file to nodes, configured, and a trained model", "radlc"};
   app.require_subcommand(0, 1);
   app.fallthrough();
-  app.formatter(help_formatter());
+  app.formatter(radl::help_formatter());
   app.add_flag("--no-color", session.no_color, "plain text (also: NO_COLOR, CI, or no terminal)");
   app.add_option("--server", session.server,
                  "run the command on this `radlc serve` (see radlc login and docs/service-cli.md)")

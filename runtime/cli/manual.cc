@@ -1,55 +1,9 @@
 // radlc(1): the commands and options from the parser, around them what only prose can say.
+#include "common/command_line/manual.h"
 #include "runtime/cli/outline.h"
 
 namespace radl::cli {
 namespace {
-
-// Text for roff: backslashes, dashes that can be copied, no line that begins with a control character.
-std::string roff(const std::string& text) {
-  std::string out;
-  for (char c : text) {
-    bool line_start = out.empty() || out.back() == '\n';
-    if (line_start && (c == '.' || c == '\'')) out += "\\&";
-    if (c == '\\')
-      out += "\\e";
-    else if (c == '-')
-      out += "\\-";
-    else
-      out += c;
-  }
-  return out;
-}
-
-std::string option_entry(const OptionOutline& option) {
-  std::string names;
-  for (const std::string& name : option.names) {
-    names += (names.empty() ? "" : ", ") + ("\\fB" + roff(name) + "\\fR");
-  }
-  if (!option.value.empty()) names += (names.empty() ? "" : " ") + ("\\fI" + roff(option.value) + "\\fR");
-  std::string text = roff(option.description);
-  if (!option.choices.empty()) {
-    text += " (";
-    for (size_t i = 0; i < option.choices.size(); ++i) text += (i ? ", " : "") + roff(option.choices[i]);
-    text += ")";
-  }
-  return ".TP\n" + names + "\n" + (text.empty() ? "\\&" : text) + "\n";
-}
-
-void command_entry(const CommandOutline& command, const std::string& path, std::string& out) {
-  std::string full = path.empty() ? command.name : path + " " + command.name;
-  out += ".SS radlc " + roff(full);
-  for (const OptionOutline& positional : command.positionals) {
-    std::string value = roff(positional.value) + (positional.repeats ? "..." : "");
-    out += positional.required ? " " + value : " [" + value + "]";
-  }
-  out += "\n" + roff(command.description) + ".\n";
-  for (const OptionOutline& positional : command.positionals) out += option_entry(positional);
-  for (const OptionOutline& option : command.options) {
-    if (option.names.size() == 2 && option.names[1] == "--help") continue;
-    out += option_entry(option);
-  }
-  for (const CommandOutline& inner : command.commands) command_entry(inner, full, out);
-}
 
 constexpr char kTail[] = R"(.SH EXIT STATUS
 .TP
@@ -120,11 +74,7 @@ std::string manual_page(const CommandOutline& program, const std::string& versio
       "destroy ).\n"
       "radlc records each operation before it starts it. After an interruption, run the same command "
       "again.\n";
-  out += ".SH OPTIONS\nThese options are valid for every command.\n";
-  for (const OptionOutline& option : program.options) out += option_entry(option);
-  out += ".SH COMMANDS\n";
-  for (const CommandOutline& command : program.commands) command_entry(command, "", out);
-  return out + kTail;
+  return out + manual_options(program) + manual_commands(program) + kTail;
 }
 
 }  // namespace radl::cli

@@ -216,28 +216,31 @@ class Pages(RadlCase):
 class Help(RadlCase):
     """What --help prints fits a terminal, and shows a command that works."""
 
-    def commands(self, *words):
-        text = self.radlc(*words, "--help", code=None)
+    def commands(self, program, *words):
+        text = subprocess.run([BUILD / "bin" / program, *words, "--help"], capture_output=True, text=True, env=self.environment).stdout
         yield words, text
         for heading, block in re.findall(r"^(\w+):\n((?:  .*\n)+)", text, re.M):
-            for name in re.findall(r"^  ([a-z][a-z-]+) ", block, re.M) if heading not in ("Options", "Positionals") else ():
-                yield from self.commands(*words, name)
+            for name in re.findall(r"^  ([a-z][a-z0-9-]+) ", block, re.M) if heading not in ("Options", "Positionals") else ():
+                yield from self.commands(program, *words, name)
 
     def test_lines_fit_and_each_command_has_an_example(self):
-        wide, options = [], 0
-        for words, text in self.commands():
-            wide += [f"{' '.join(words)}: {line}" for line in text.splitlines() if len(line) > 100]
-            if len(words) != 1:
-                continue
-            example = re.search(r"^Example: radlc (.*)$", text, re.M)[1].split()
-            self.assertEqual(example[0], words[0])
-            self.assertNotIn("First steps", text)
-            all_of_it = "".join(inner for _, inner in self.commands(*words))
-            for option in re.findall(r"(?<![\w-])--?[a-z][a-z-]*", " ".join(example[1:])):
-                options += 1
-                self.assertRegex(all_of_it, rf"(?<![\w-]){option}(?![\w-])", f"{example}: {option}")
-        self.assertEqual(wide, [])
-        self.assertGreater(options, 5)
+        for program in ("radlc", "radl-train"):
+            wide, options, found = [], 0, 0
+            for words, text in self.commands(program):
+                wide += [f"{' '.join(words)}: {line}" for line in text.splitlines() if len(line) > 100]
+                if len(words) != 1:
+                    continue
+                found += 1
+                example = re.search(rf"^Example: {program} (.*)$", text, re.M)[1].split()
+                self.assertEqual(example[0], words[0])
+                self.assertNotIn("First steps", text)
+                all_of_it = "".join(inner for _, inner in self.commands(program, *words))
+                for option in re.findall(r"(?<![\w-])--?[a-z][a-z-]*", " ".join(example[1:])):
+                    options += 1
+                    self.assertRegex(all_of_it, rf"(?<![\w-]){option}(?![\w-])", f"{example}: {option}")
+            self.assertEqual(wide, [])
+            self.assertGreater(options, 5)
+            self.assertGreater(found, 8)
 
     def test_options_of_the_task_come_first(self):
         names = re.findall(r"^  (?:-\w,)?--([a-z-]+)", self.radlc("apply", "--help", code=None), re.M)

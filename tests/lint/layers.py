@@ -18,6 +18,7 @@ LAYERS = {
     "common/http": ["common"],
     "common/http_server": ["common", "common/http"],
     "common/precompiled": [],
+    "common/command_line": ["common"],
     "common/process": ["common"],
     "common/aws": ["common", "common/http", "common/process"],
     "common/azure": ["common", "common/http", "common/process"],
