@@ -1,6 +1,6 @@
 // Patterns that exclude files of a folder, in the syntax of git's .gitignore. Pure: reads no files.
 //
-// docs/programs.md, "What is brought", explains the patterns. Excluding a folder excludes everything below
+// docs/programs.md, "What radlc sends", explains the patterns. Excluding a folder excludes everything below
 // it: as in git, no later `!` includes it again.
 #pragma once
 

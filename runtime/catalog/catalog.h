@@ -44,7 +44,7 @@ struct InstanceType {
   std::vector<LocalDisks> disks;
   std::string architectures;             // "x86_64", "arm64", "i386,x86_64"
   double ecu = 0;                        // EC2 compute units of the whole machine; 0: the cloud gives none
-  std::optional<Price> on_demand, spot;  // nullopt: it can be had, but the catalogue has no price for it
+  std::optional<Price> on_demand, spot;  // nullopt: available, but the catalogue has no price
 
   const std::optional<Price>& price(Market market) const { return market == Market::Spot ? spot : on_demand; }
   bool runs(std::string_view architecture) const;

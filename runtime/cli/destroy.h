@@ -1,4 +1,4 @@
-// What a destroy is asked for, and the whole of it.
+// The options of a destroy, and the complete command.
 #pragma once
 
 #include <string>

@@ -71,7 +71,7 @@ class LoadedFamily : public CloudFamily {
     if (!options.ok()) return options.status();
     if (Status right = check_region(id.region); !right.ok()) return right;
     auto settings = (*options)->settings(id.account);
-    // A plan needs no credentials: what asks the cloud says that there are none.
+    // A plan needs no credentials: requests to the cloud report that there are none.
     if (!settings.ok() && settings.status().code() != Code::NotFound) return settings.status();
     return make_of(id, loaded_.http(), **options, std::move(settings));
   }

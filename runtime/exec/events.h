@@ -21,7 +21,7 @@ enum class EventKind {
   NodePhase,       // id; data: {phase: creating|waiting|reachable|destroying}
   Task,            // id (step), node; data from the runner: {name, state, ...}
   Output,          // id (step), node; message: a line of a step's output
-  Metric,          // id (training), node; data: as written by the engine (docs/job.md)
+  Metric,          // id (training), node; data: as written by the engine
   Log,             // id may be empty; message: a line of a provider
   ActionRetry,     // id; message: the error; data: {attempt, wait_seconds, code}
   ActionFinished,  // id, verb; data: {seconds, changes}

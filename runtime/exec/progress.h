@@ -26,7 +26,7 @@ struct ItemProgress {
   std::optional<double> fraction;  // 0..1
 };
 
-// The latest value of each figure reported by a training (docs/job.md).
+// The latest value of each figure reported by a training (docs/progress-lines.md).
 struct TrainingProgress {
   std::string id;
   std::string dataset_note;  // set by the runner, e.g. that the small dataset is used

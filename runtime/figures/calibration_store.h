@@ -1,5 +1,5 @@
 // The user's calibration (runtime/foresight/calibration.h) in a SQLite file of the user's data folder:
-// profiles, runs of trainings and programs, rows of studies. Nothing of it leaves this computer by itself.
+// profiles, runs of trainings and programs, rows of studies. radlc never sends it anywhere.
 #pragma once
 
 #include <optional>
@@ -41,7 +41,7 @@ class CalibrationStore {
   Status add(const foresight::ProgramRun& run);
   // All of it, or nothing; rows that are there already are not added again. How many were new.
   Result<size_t> add(const foresight::Calibration& calibration);
-  // Of a family, or of a study; nullopt: everything. How many were removed.
+  // Removes those of a family or a study; nullopt: all. Returns their number.
   Result<size_t> forget(const std::optional<std::string>& what);
 
  private:

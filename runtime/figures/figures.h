@@ -15,7 +15,7 @@
 
 namespace radl {
 
-// Seconds of wall time; nullopt: there was none of it, or nobody knew.
+// Seconds of wall time; nullopt: it did not occur, or is unknown.
 struct PhaseSeconds {
   std::optional<double> create;     // until all that is made is there
   std::optional<double> configure;  // the sum of the steps of the node that takes longest

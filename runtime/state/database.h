@@ -14,10 +14,10 @@ struct sqlite3_stmt;
 
 namespace radl {
 
-// Prepared statements that nobody uses now, by their text.
+// Unused prepared statements, by their text.
 using IdleStatements = std::map<std::string, std::vector<sqlite3_stmt*>, std::less<>>;
 
-// Of a Database, and not longer than it: the prepared statement goes back to it for the next use.
+// A prepared statement of a Database, which must outlive it; returned to the Database for reuse.
 class Statement {
  public:
   Statement(sqlite3* db, sqlite3_stmt* statement, IdleStatements* idle)

@@ -62,7 +62,7 @@ class ObjectLock {
   void give_back(const std::string& state);
   // Removes the lock; what it locked no longer exists.
   void remove();
-  // Frees it whoever holds it. Conflict unless its ID is `id`.
+  // Releases it regardless of its holder. Conflict unless its ID is `id`.
   Status force(const std::string& id);
 
  private:

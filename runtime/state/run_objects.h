@@ -1,7 +1,7 @@
 // The events of runs beside a state in a bucket, so that another computer can follow a run:
 //
 //   NAME/runs/RUN/00000000000000000001.jsonl   lines, from the event of this number on; the last one grows
-//   NAME/runs/RUN/alive                        written again and again while the run goes on
+//   NAME/runs/RUN/alive                        rewritten periodically while the run is active
 //   NAME/runs/RUN/end-00000000000000000042     the run has ended with the event of this number
 #pragma once
 

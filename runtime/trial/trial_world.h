@@ -55,7 +55,7 @@ class TrialWorld {
   std::unique_ptr<SimulatedMachines> machines;
   simulated::Draws draws;
 
-  // Of the current phase.
+  // For the current phase.
   Cancellation* cancellation = nullptr;
   void aim(const Strike& strike);
   void disarm();

@@ -30,7 +30,7 @@ class HeldStop {
   }
   // Same as why(), if the command could not be ended.
   Status not_ended() const {
-    return {why_.code(), why_.message() + "; the command could not be ended and may go on there"};
+    return {why_.code(), why_.message() + "; the command could not be ended and may still run there"};
   }
 
  private:

@@ -13,7 +13,7 @@ namespace radl::farm {
 Result<StepOutcome> run_farm(const StepContext& context, const ir::Step& step,
                              const std::vector<NodeHandle>& nodes);
 
-// Folders and files of a farm, for whoever looks at it or asks for changes.
+// Folders and files of a farm, for reading it and requesting changes.
 inline std::string farms_folder(const std::string& work_directory) { return work_directory + "/farms"; }
 inline constexpr const char* kSharingFolder = ".sharing";  // share_board.h; of all farms
 inline constexpr const char* kInboxFolder = "/inbox";      // events (table.h) to be taken, one file each

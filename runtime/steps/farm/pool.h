@@ -34,7 +34,7 @@ class Pool {
   // Brings the program's files to each node that lacks them for this run. With `fresh` nothing of an earlier
   // run stays, otherwise its checkpoints. Returns what each node has left.
   Result<std::vector<Left>> prepare(const std::string& run, bool fresh, jobs::MayRun& may_run);
-  // Local nodes share their computer as if they were so many.
+  // Local nodes share their computer as if there were this many.
   void share_among(size_t nodes) { shared_by_ = nodes; }
   // What tasks of a node may use together. Local nodes share one computer's.
   Resources capacity(size_t node) const;

@@ -18,7 +18,7 @@ class Reports {
   // `metric`: the one that decides. `mask`: hides secrets.
   Reports(std::string metric, std::function<std::string(std::string_view text)> mask)
       : files_(std::move(metric)), mask_(std::move(mask)) {}
-  // The agent tells everything again, from the beginning.
+  // The agent sends everything again, from the beginning.
   void clear();
   // Of the lines that were taken since clear(): so many bytes the node keeps of them.
   size_t bytes() const { return bytes_; }

@@ -1,4 +1,4 @@
-// Ends a job on a node, whoever started it, and removes its leftovers.
+// Ends a job on a node, regardless of who started it, and removes its leftovers.
 #pragma once
 
 #include <chrono>

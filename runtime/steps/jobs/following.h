@@ -68,7 +68,7 @@ class Following {
   // Before run(): a node that cannot be reached. Its processes count as ended.
   void give_up(size_t node, Status why);
   // Until the verdict. Nothing runs any more on the nodes that can be reached then, unless it is
-  // kLeftRunning: then everything runs on as it is.
+  // kLeftRunning: then everything continues unchanged.
   Status run();
   // There may be a verdict. Safe in the rules.
   void wake();
@@ -79,7 +79,7 @@ class Following {
   // Why a node is not followed any more; ok where all are.
   Status lost() const;
   bool is_lost(size_t node) const;
-  // Of a run that is over: the node has confirmed that none of its processes is left.
+  // For an ended run: the node has confirmed that none of its processes is left.
   bool has_ended(size_t node) const;
   void signal_all(const char* signal);
 

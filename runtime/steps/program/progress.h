@@ -9,7 +9,7 @@
 //                                                                   Hugging Face, by the time that they show
 //   35/100 ━━━━━ 2s 23ms/step                                       bars of Keras
 //   progress: 35%   35% done
-// An argument such as `--epochs 10` or `--max_steps=500` is a total as well.
+// An argument such as `--epochs 10` or `--max_steps=500` is a total, too.
 #pragma once
 
 #include <map>
@@ -44,7 +44,7 @@ class ProgressReader {
   struct Series {
     std::vector<Point> points;  // rising in both
     double total = 0;           // 0: not known
-    size_t resets = 0;          // how often it began anew
+    size_t resets = 0;          // how often it started over
   };
   struct Epochs {
     std::vector<Point> points;  // epochs that are over
@@ -58,7 +58,7 @@ class ProgressReader {
   void take_pairs(double seconds, std::string_view piece);
   void take_percent(double seconds, std::string_view piece);
   void epoch(double seconds, double index, double total, bool begins);
-  void take_part(double seconds, double share);  // of the epoch that goes on
+  void take_part(double seconds, double share);  // of the current epoch
   void count(double seconds, const std::string& name, double done, double total);
   static std::vector<Point> without_bursts(const std::vector<Point>& all, double now);
   std::optional<ProgressEstimate> of(const std::string& what, const std::vector<Point>& all, double total,
@@ -67,7 +67,7 @@ class ProgressReader {
   double epochs_given_ = 0, steps_given_ = 0;  // by arguments
   Epochs epochs_;
   std::map<std::string, Series> series_;
-  std::vector<Point> within_;  // epochs that are over, and the part of the one that goes on
+  std::vector<Point> within_;  // completed epochs, and the part of the current one
 };
 
 }  // namespace radl::program

@@ -21,7 +21,7 @@ class ShortRun {
   // A line from a node; call on the thread that follows the node.
   void take(size_t node, double seconds, const std::string& line);
   bool is_over(double seconds) const { return most_ > 0 && seconds > most_; }
-  // It was ended at its time limit, before it ended by itself.
+  // It was ended at its time limit, before it ended on its own.
   void end(double seconds) { watched_ = seconds; }
   bool was_ended() const { return watched_.has_value(); }
   // The step's product; `seconds` of a run that ended by itself. The first `running` nodes may have printed

@@ -14,7 +14,7 @@ namespace radl::training {
 struct Found {
   // All nodes have this very run, but for those of workers that it can miss.
   bool same = false;
-  // Of those nodes: every process runs or has ended well; a worker may have failed.
+  // On those nodes, every process runs or has succeeded; a worker may have failed.
   bool whole = false;
   bool running = false;      // a process of it
   std::set<size_t> without;  // nodes whose workers are yet to join, or cannot be reached

@@ -28,7 +28,7 @@ class Restarts {
   // From the chief's progress lines: it has given this task ("worker/1") up, or has it back.
   void lost(const std::string& task);
   void joined(const std::string& task);
-  // No more: the training is over or cannot go on.
+  // None: the training has ended or cannot continue.
   void end();
   // A process has ended: whether it is started again now. Waits up to three seconds for the chief's word if
   // the status alone does not tell, and before a further start in a row (common/restart_policy.h).

@@ -14,7 +14,7 @@ namespace radl::training {
 using jobs::Member;
 using jobs::NodeFile;
 
-// A training that resumes on new nodes goes on with the events that were brought before.
+// A training that resumes on new nodes continues the events fetched before.
 inline constexpr const char* kEventsOfResult = "events";
 
 // Facts about the run collected by the runner.
