@@ -3,9 +3,10 @@ import importlib.util
 import json
 import pathlib
 import shutil
+import subprocess
 import unittest
 
-from radl_case import SOURCE, RadlCase
+from radl_case import BUILD, SOURCE, RadlCase
 
 EXAMPLE = SOURCE / "examples" / "own-images"
 
@@ -51,6 +52,9 @@ class OwnImages(RadlCase):
         outputs = json.loads(self.radlc("output", "--file", self.file, "--json"))
         self.assertTrue(pathlib.Path(outputs["model"]["value"]).exists())
         self.assertGreater(outputs["accuracy"]["value"], 0.5)  # three classes: guessing gives 0.33
+        shown = subprocess.run([BUILD / "bin" / "radl-train", "predict", pathlib.Path(outputs["model"]["value"]).parent,
+                                self.folder / "images/circle/000.png"], capture_output=True, text=True, check=True).stdout
+        self.assertRegex(shown, r"000\.png: +(circle|square|triangle) [\d.]+%")
         workers = ("--input", "workers=2")
         self.assertEqual(self.actions(self.file, *self.quick, *workers), {})
         # What does not belong to it changes nothing, nor do other times.
