@@ -1,8 +1,8 @@
 // Metrics of a running member for Prometheus: GET /metrics at job.metrics, in its text format
 // (prometheus.io/docs/instrumenting/exposition_formats).
 //
-// They equal the figures of the member's progress lines (docs/progress-lines.md). There is no authentication: anyone who
-// can reach the address can read them, and nothing else.
+// They equal the figures of the member's progress lines (docs/progress-lines.md). There is no authentication:
+// anyone who can reach the address can read them, and nothing else.
 #pragma once
 
 #include <map>

@@ -1,4 +1,5 @@
-// Progress lines (docs/progress-lines.md): JSON objects, one per line, for the job's progress file and the caller.
+// Progress lines (docs/progress-lines.md): JSON objects, one per line, for the job's progress file and the
+// caller.
 #pragma once
 
 #include <cstdint>
