@@ -1,4 +1,5 @@
 #include "engine/export/onnx_file.h"
+#include "engine/export/half.h"
 
 #include <bit>
 #include <cmath>
@@ -92,14 +93,6 @@ Status take_fixed_numbers(const ProtoField& field, Take take) {
     take(std::bit_cast<Number>(static_cast<Bits>(value)));
   }
   return {};
-}
-
-float half_to_float(uint16_t half) {
-  const int exponent = (half >> 10) & 31, fraction = half & 1023;
-  const float sign = (half & 0x8000) != 0 ? -1.0f : 1.0f;
-  if (exponent == 31) return fraction != 0 ? NAN : sign * INFINITY;
-  if (exponent == 0) return sign * std::ldexp(float(fraction), -24);
-  return sign * std::ldexp(float(1024 + fraction), exponent - 25);
 }
 
 enum TensorType {

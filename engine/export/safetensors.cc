@@ -8,6 +8,7 @@
 
 #include "common/files.h"
 #include "common/new_file.h"
+#include "engine/export/half.h"
 #include "engine/export/safetensors_header.h"
 #include "engine/tensor/buffer.h"
 
@@ -18,14 +19,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr uint64_t kLargestHeader = 100'000'000;  // the reference implementation's limit
 constexpr size_t kLargestFile = size_t{1} << 36;
-
-float half_to_float(uint16_t h) {
-  const uint32_t sign = uint32_t(h & 0x8000) << 16, exponent = (h >> 10) & 31, mantissa = h & 1023;
-  if (exponent == 0)
-    return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(std::ldexp(float(mantissa), -24)));
-  if (exponent == 31) return std::bit_cast<float>(sign | 0x7f800000u | mantissa << 13);
-  return std::bit_cast<float>(sign | (exponent + 112) << 23 | mantissa << 13);
-}
 
 template <class T>
 T load(const char* at) {
