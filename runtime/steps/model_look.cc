@@ -90,11 +90,11 @@ Result<Json> look(const std::string& engine, const std::string& model, const std
 // any machine is paid for. Ok if it is not on this computer yet.
 Status look_at_trained_model(const std::string& engine, const ir::Step& step, const Environment& environment,
                              const Stop& stop) {
-  const auto text = step.program.find("farm");
-  if (step.kind != ir::StepKind::Program || text == step.program.end() || !text->is_string()) return {};
+  const auto text = step.program->find("farm");
+  if (step.kind != ir::StepKind::Program || text == step.program->end() || !text->is_string()) return {};
   auto settings = farm::parse_farm(text->get<std::string>());
   if (!settings || !settings->model_options) return {};
-  for (const Json& input : step.program.value("inputs", Json::array())) {
+  for (const Json& input : step.program->value("inputs", Json::array())) {
     const std::string path = input.value("path", "");
     std::error_code error;
     if (input.value("name", "") != "model" || path.empty() || !fs::exists(path, error)) continue;
