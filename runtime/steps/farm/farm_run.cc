@@ -219,7 +219,7 @@ std::vector<Event> FarmRun::next_starts() {
     own.uses[event["node"]] += task->task.needs;
     own.waits_since = waits_since_ = now();
   }
-  board_.tell(own);
+  turn ? turn->tell(own) : board_.tell(own);
   return events;
 }
 

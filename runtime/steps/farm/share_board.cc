@@ -68,10 +68,22 @@ Status ShareBoard::join(const std::string& folder, const std::string& farm) {
   folder_ = folder;
   farm_ = farm;
   if (Status made = make_directories(folder, 0700); !made.ok()) return made;
+  // Others lock a claim for a moment, and remove it if its run has ended.
+  Fd lock;
+  take_lock_of_all(lock);
   const std::string path = folder + "/" + farm + kClaimSuffix;
   own_.reset(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  if (!own_.open() || ::flock(own_.get(), LOCK_EX | LOCK_NB) != 0) return errno_status(errno, path);
-  return {};
+  if (own_.open() && ::flock(own_.get(), LOCK_EX | LOCK_NB) == 0) return {};
+  Status failed = errno_status(errno, path);
+  own_.reset();  // it is another run's, which removes it
+  return failed;
+}
+
+void ShareBoard::take_lock_of_all(Fd& lock) const {
+  const std::string path = folder_ + "/" + kBoardLock;
+  lock.reset(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  while (lock.open() && ::flock(lock.get(), LOCK_EX) != 0 && errno == EINTR) {
+  }
 }
 
 bool ShareBoard::alone() const {
@@ -82,6 +94,13 @@ bool ShareBoard::alone() const {
 }
 
 void ShareBoard::tell(const Claim& own) {
+  if (text_of(own) == told_) return;
+  Fd lock;
+  take_lock_of_all(lock);
+  write(own);
+}
+
+void ShareBoard::write(const Claim& own) {
   std::string text = text_of(own);
   if (text == told_) return;
   told_ = std::move(text);
@@ -126,10 +145,7 @@ std::vector<std::string> ShareBoard::passes(const std::vector<Claim>& others) {
 
 ShareBoard::Turn::Turn(ShareBoard& board, Claim own, double now, double reserve_after)
     : board_(board), farm_(own.farm) {
-  const std::string path = board.folder_ + "/" + kBoardLock;
-  lock_.reset(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  while (lock_.open() && ::flock(lock_.get(), LOCK_EX) != 0 && errno == EINTR) {
-  }
+  board.take_lock_of_all(lock_);
   std::vector<Claim> claims = board.others();
   claims.push_back(std::move(own));
   shares_.emplace(std::move(claims), now, reserve_after);
@@ -138,6 +154,8 @@ ShareBoard::Turn::Turn(ShareBoard& board, Claim own, double now, double reserve_
 Resources ShareBoard::Turn::taken_by_others(const std::string& node) const {
   return shares_->taken_by_others(farm_, node);
 }
+
+void ShareBoard::Turn::tell(const Claim& own) { board_.write(own); }
 
 bool ShareBoard::Turn::may_start(const Resources& needs, const std::string& node) {
   const std::string first = shares_->goes_first(farm_, node, board_.passes(shares_->others(farm_)));

@@ -26,7 +26,7 @@ class ShareBoard {
   Status join(const std::string& folder, const std::string& farm);
   // No other farm runs now.
   bool alone() const;
-  // Tells the others what `own` is now.
+  // Tells the others what `own` is now. Waits for the turn of another farm, so not during a Turn.
   void tell(const Claim& own);
 
   // While this exists, no other farm decides what it starts.
@@ -37,6 +37,7 @@ class ShareBoard {
     Turn& operator=(const Turn&) = delete;
     Resources taken_by_others(const std::string& node) const;
     bool may_start(const Resources& needs, const std::string& node);
+    void tell(const Claim& own);
 
    private:
     ShareBoard& board_;
@@ -52,6 +53,9 @@ class ShareBoard {
     std::map<std::string, Resources> uses;
     SteadyClock::time_point since;
   };
+  // The lock of all farms: its holder alone reads or writes claims.
+  void take_lock_of_all(Fd& lock) const;
+  void write(const Claim& own);
   std::vector<Claim> others();
   std::vector<std::string> passes(const std::vector<Claim>& others);
 
