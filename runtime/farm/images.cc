@@ -86,6 +86,22 @@ std::string digest_of_images(std::span<const Image> images) {
   return sha256_hex(text);
 }
 
+std::string without_signatures(const std::string& farm) {
+  if (farm.find_first_of("?@") == farm.npos) return farm;
+  Json json = json::parse_json(farm);
+  const std::string images = json::text_of(json, kImages);
+  if (images.empty() || is_image_store(images)) return farm;
+  std::string shown;
+  for (const std::string_view line : split(images, '\n')) {
+    const std::string url(trim(line)), printable = http::printable_url(url);
+    shown += printable;
+    if (!printable.empty() && printable != url) shown += "?sha256=" + sha256_hex(url).substr(0, 16);
+    shown += '\n';
+  }
+  json[kImages] = std::move(shown);
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 std::string to_text(const std::vector<Image>& images) {
   std::string text;
   for (const Image& image : images)

@@ -39,6 +39,10 @@ Result<ImageRange> parse_image_range(const Json& range);
 std::span<const Image> images_in_range(const std::vector<Image>& images, const Json& range);
 std::string digest_of_images(std::span<const Image> images);
 
+// The JSON of a farm (settings.h) for the state: queries and passwords in a list of URLs are replaced by
+// digests.
+std::string without_signatures(const std::string& farm);
+
 // How a farm keeps the list that it has begun with.
 std::string to_text(const std::vector<Image>& images);
 std::vector<Image> images_from_text(const std::string& text);

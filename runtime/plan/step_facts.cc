@@ -14,6 +14,7 @@
 #include "compiler/resources/resource_schema.h"
 #include "runtime/base/job_folder.h"
 #include "runtime/base/job_members.h"
+#include "runtime/farm/images.h"
 #include "runtime/plan/values.h"
 
 namespace radl {
@@ -69,6 +70,10 @@ Json step_definition(const ir::Step& step) {
     // What is sent is in its digest.
     if (auto source = definition["program"].find("source"); source != definition["program"].end())
       source->erase("sent");
+    // Definitions are kept in the state.
+    if (auto farm = definition["program"].find("farm");
+        farm != definition["program"].end() && farm->is_string())
+      *farm = farm::without_signatures(farm->get<std::string>());
   }
   return definition;
 }

@@ -277,6 +277,19 @@ TEST(FarmImages, AListHasOneUrlALine) {
     EXPECT_EQ(parse_image_urls(text).status().code(), Code::Invalid) << text;
 }
 
+TEST(FarmImages, TheStateHasNoSignatureOfAListedUrl) {
+  const Json farm = {{"images", "https://a/1.png\nhttps://a/2.png?sig=hidden\nhttps://a/2.png?sig=other"},
+                     {"tasks", Json::array()}};
+  const std::string kept = without_signatures(farm.dump());
+  EXPECT_EQ(kept.find("hidden"), kept.npos) << kept;
+  auto images = parse_image_urls(parse_farm(kept)->images);
+  ASSERT_TRUE(images.ok()) << images.status().text();
+  EXPECT_EQ(images->size(), 3u);
+  EXPECT_EQ(images->at(0).url, "https://a/1.png");
+  const std::string store = R"({"images": "s3://bucket/p", "tasks": [{"command": "a?"}]})";
+  EXPECT_EQ(without_signatures(store), store);
+}
+
 TEST(FarmImages, AnAddressIsAStoreOrAList) {
   EXPECT_TRUE(is_image_store("s3://bucket/p"));
   EXPECT_TRUE(is_image_store("https://account.blob.core.windows.net/photos/2026"));
