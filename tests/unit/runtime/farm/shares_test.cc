@@ -246,6 +246,19 @@ TEST_F(FarmShareBoard, ARunThatIsGoneHoldsUpNobody) {
   EXPECT_TRUE(ana.alone());
 }
 
+TEST_F(FarmShareBoard, ASecondRunOfAFarmLeavesTheClaimOfTheFirst) {
+  ShareBoard ana, ben;
+  ASSERT_TRUE(ana.join(folder_, "a").ok());
+  ASSERT_TRUE(ben.join(folder_, "b").ok());
+  ben.tell(claim("b", "ben", 0));
+  {
+    ShareBoard again;
+    EXPECT_FALSE(again.join(folder_, "b").ok());
+  }
+  ShareBoard::Turn turn(ana, claim("a", "ana", 1000), 1, 600);
+  EXPECT_FALSE(turn.may_start({1000, 0, 0, 0}, "n"));
+}
+
 TEST_F(FarmShareBoard, AFarmThatStartsNothingIsPassedOver) {
   ShareBoard ana, ben;
   ASSERT_TRUE(ana.join(folder_, "a").ok());
