@@ -17,6 +17,7 @@ namespace {
 
 constexpr int64_t kBatchSize = 0;            // in Dims that the file computes; Reshape copies it
 constexpr int64_t kNotComputed = INT64_MIN;  // any other size
+constexpr size_t kMostDims = 64;             // of a shape that the file computes
 
 }  // namespace
 
@@ -85,7 +86,7 @@ Status OnnxImporter::compute_shape(const OnnxNode& node, bool& taken) {
   const std::string& to = node.outputs[0];
   auto known = [&](size_t k) -> const Dims* {
     if (k >= node.inputs.size()) return nullptr;
-    if (const OnnxTensor* c = constant(node, k); c && c->is_integer)
+    if (const OnnxTensor* c = constant(node, k); c && c->is_integer && c->integers.size() <= kMostDims)
       return &(dims_[node.inputs[k]] = c->integers);
     const auto found = dims_.find(node.inputs[k]);
     return found == dims_.end() ? nullptr : &found->second;
@@ -114,6 +115,7 @@ Status OnnxImporter::compute_shape(const OnnxNode& node, bool& taken) {
       const Dims* one = known(k);
       if (!one) return cannot(node, "of a shape that is not constant");
       all.insert(all.end(), one->begin(), one->end());
+      if (all.size() > kMostDims) return cannot(node, "of so many sizes");
     }
     dims_[to] = std::move(all);
   } else {

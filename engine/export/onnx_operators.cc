@@ -1,3 +1,4 @@
+#include <climits>
 #include <cmath>
 
 #include "engine/export/onnx_importer.h"
@@ -9,13 +10,27 @@ std::string window_text(const char* key, const Dims& sizes) {
   return sizes.size() == 2 ? fmt::format(" {}={}x{}", key, sizes[0], sizes[1]) : "";
 }
 
+// Whether a constant has one value for each channel of a layer's output, and not for each of its columns.
+bool is_per_channel(const OnnxTensor& c, const Wire& x) {
+  const size_t place = x.last ? 1 : 3, rank = c.shape.size();
+  return x.vector || (rank >= place && size_t(c.shape[rank - place]) == c.values.size());
+}
+
 Dims two_or_ones(Dims given) { return given.size() == 2 ? given : Dims{1, 1}; }
+
+// Of kernels and dilations: their product must not overflow.
+constexpr int64_t kLargestWindow = 1 << 20;
+
+bool is_window(const Dims& sizes) {
+  return std::all_of(sizes.begin(), sizes.end(), [](int64_t s) { return s > 0 && s <= kLargestWindow; });
+}
 
 }  // namespace
 
 // "pad=HxW" or "pad=same".
 Result<std::string> OnnxImporter::padding(const OnnxNode& node, const Dims& kernel,
                                           const Dims& dilations) const {
+  if (!is_window(kernel) || !is_window(dilations)) return cannot(node, "with such a kernel");
   const Dims strides = node.integers("strides");
   const int64_t span_h = (kernel[0] - 1) * dilations[0] + 1, span_w = (kernel[1] - 1) * dilations[1] + 1;
   const bool one = std::all_of(strides.begin(), strides.end(), [](int64_t s) { return s == 1; });
@@ -37,7 +52,7 @@ Result<std::string> OnnxImporter::padding(const OnnxNode& node, const Dims& kern
 
 Status OnnxImporter::convolution(const OnnxNode& node, const Wire& x) {
   const OnnxTensor* weight = constant(node, 1);
-  if (!weight || weight->is_integer || weight->shape.size() != 4 || x.last)
+  if (!weight || weight->values.empty() || weight->shape.size() != 4 || x.last)
     return cannot(node, "without constant weights in two dimensions");
   const Dims kernel = {weight->shape[2], weight->shape[3]},
              dilations = two_or_ones(node.integers("dilations"));
@@ -62,7 +77,7 @@ Status OnnxImporter::convolution(const OnnxNode& node, const Wire& x) {
 
 Status OnnxImporter::matrix(const OnnxNode& node, const Wire& x) {
   const OnnxTensor *weight = constant(node, 1), *bias = constant(node, 2);
-  if (!weight || weight->is_integer || weight->shape.size() != 2 || !x.vector)
+  if (!weight || weight->values.empty() || weight->shape.size() != 2 || !x.vector)
     return cannot(node, "other than of features and constant weights");
   if (node.integer("transA", 0) != 0 || (node.inputs.size() > 2 && !bias)) return cannot(node);
   const bool turned = node.op == "Gemm" && node.integer("transB", 0) != 0;
@@ -135,7 +150,8 @@ Status OnnxImporter::flatten(const OnnxNode& node, const Wire& x) {
         computed != dims_.end())
       to = computed->second;
     const bool ones = to.size() == 2 || (to.size() == 4 && to[2] == 1 && to[3] == 1);
-    if (!ones || to[0] < -1 || to[0] > 1 || to[1] == 0 || to[1] < -1 || (to[0] == -1 && to[1] == -1))
+    if (!ones || to[0] < -1 || to[0] > 1 || to[1] == 0 || to[1] < -1 || to[1] > INT_MAX ||
+        (to[0] == -1 && to[1] == -1))
       return cannot(node, "to other than features");
     features = to[1];
   }
@@ -151,6 +167,7 @@ Status OnnxImporter::flatten(const OnnxNode& node, const Wire& x) {
 }
 
 Status OnnxImporter::join(const OnnxNode& node) {
+  if (node.inputs.empty()) return cannot(node, "without inputs");
   std::vector<Wire> inputs;
   for (size_t k = 0; k < node.inputs.size(); ++k) {
     const Wire* one = wire(node, k);
@@ -165,8 +182,10 @@ Status OnnxImporter::join(const OnnxNode& node) {
     return cannot(node, "along another axis than 1");
   auto made = lines_.add(node.op == "Concat" ? "concat" : "add", "", inputs);
   if (made.ok() && node.op == "Concat") {
-    made->channels = 0;
-    for (const Wire& one : inputs) made->channels += one.channels;
+    int64_t channels = 0;
+    for (const Wire& one : inputs) channels += one.channels;
+    if (channels > INT_MAX) return cannot(node, "to so many channels");
+    made->channels = int(channels);
   }
   return put(node, std::move(made));
 }
@@ -231,8 +250,8 @@ Status OnnxImporter::with_constant(const OnnxNode& node, const Wire& x, const On
     }
     return put(node, std::move(made));
   }
-  if (op == "Add" && size == size_t(x.channels) && uses_[node.inputs[constant_first ? 1 : 0]] == 1 &&
-      lines_.takes_bias(x)) {
+  if (op == "Add" && size == size_t(x.channels) && is_per_channel(c, x) &&
+      uses_[node.inputs[constant_first ? 1 : 0]] == 1 && lines_.takes_bias(x)) {
     Wire made = x;
     lines_.bias(made, c.values);
     return put(node, std::move(made));
