@@ -168,7 +168,8 @@ std::optional<ir::Json> training_json(Build& build, const ir::Resource& resource
         "mode 'local_steps' needs at least 2 'local_steps': take mode 'allreduce' to exchange each step");
   if (delay > between)
     return wrong(fmt::format("'delay' is more than the {} steps of 'local_steps'", between));
-  if (given.contains("metrics") && !names_port(given["metrics"].get<std::string>()))
+  if (given.contains("metrics") &&
+      !(given["metrics"].is_string() && names_port(given["metrics"].get<std::string>())))
     return wrong("'metrics' is not HOST:PORT with a port from 1 to 65000");
   if (given.value("schedule", "") == "step" && !given.contains("milestones"))
     return wrong("schedule 'step' needs 'milestones'");
