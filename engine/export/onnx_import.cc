@@ -68,7 +68,8 @@ Status OnnxImporter::begin() {
   InputShape& to = lines_.input = given_.shape;
   if (to.height == 0) {
     if (shape.size() != 4 || std::any_of(shape.begin() + 1, shape.end(), [](int64_t d) { return d <= 0; }))
-      return invalid("does not say how large its images are").with_hint("add --input HEIGHTxWIDTHxCHANNELS");
+      return invalid("does not say how large its images are")
+          .with_hint("`radl-train predict` and `radl-train import` take --input HEIGHTxWIDTHxCHANNELS");
     for (size_t i = 1; i < 4; ++i)
       if (shape[i] > 1 << 16) return invalid("its images are larger than 65536 pixels a side");
     to = {int(shape[2]), int(shape[3]), int(shape[1])};
@@ -218,8 +219,9 @@ Result<ImportedModel> OnnxImporter::finish() {
   if (mean.empty())
     return invalid("does not say how its input is normalized")
         .with_hint(
-            "add --mean and --deviation of its training, for pixels from 0 to 1; if it takes pixels from 0 "
-            "to 255, --mean 0 --deviation 0.00392157");
+            "`radl-train predict` and `radl-train import` take --mean and --deviation of its training, for "
+            "pixels "
+            "from 0 to 1; if it takes pixels from 0 to 255, --mean 0 --deviation 0.00392157");
   if (Status done = lines_.finish(last->second, mean, deviation, made); !done.ok()) return done;
   if (!made.class_names.empty() && made.class_names.size() != size_t(made.classes))
     return invalid(
