@@ -91,6 +91,7 @@ RingNote LinkedCollective::own_note(size_t bucket) const {
 
 Status LinkedCollective::send(Session& to, size_t bucket, uint32_t hop, size_t piece, const RingNote& note,
                               Message& buffer) {
+  if (sum_->is_abandoned()) return {Code::Internal, "a step ended before its gradients were complete"};
   const Block block{.exchange = exchange_,
                     .bucket = static_cast<uint32_t>(bucket),
                     .hop = hop,

@@ -54,14 +54,25 @@ void Contribution::complete(std::span<float> statistics, const RingNote& note) {
   changed_.notify_all();
 }
 
+void Contribution::abandon() {
+  std::lock_guard lock(mutex_);
+  abandoned_ = !complete_;
+  changed_.notify_all();
+}
+
+bool Contribution::is_abandoned() const {
+  std::lock_guard lock(mutex_);
+  return abandoned_;
+}
+
 void Contribution::wait_from(size_t begin) const {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return final_from_ <= begin; });
+  changed_.wait(lock, [&] { return final_from_ <= begin || abandoned_; });
 }
 
 void Contribution::wait() const {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return complete_; });
+  changed_.wait(lock, [&] { return complete_ || abandoned_; });
 }
 
 bool Contribution::is_complete() const {

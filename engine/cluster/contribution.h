@@ -51,9 +51,14 @@ class Contribution {
   // All numbers are final, and so are these.
   void complete(std::span<float> statistics, const RingNote& note);
 
-  // Waits until all numbers from `begin` on are final.
+  // The member failed before the contribution was complete: sums of it fail, and nobody waits for it any
+  // more.
+  void abandon();
+  bool is_abandoned() const;
+
+  // Waits until all numbers from `begin` on are final, or the contribution is abandoned.
   void wait_from(size_t begin) const;
-  // Waits until the contribution is complete.
+  // Waits until the contribution is complete or abandoned.
   void wait() const;
   bool is_complete() const;
 
@@ -71,7 +76,7 @@ class Contribution {
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   size_t final_from_;
-  bool complete_ = false;
+  bool complete_ = false, abandoned_ = false;
   std::map<size_t, size_t> ahead_;  // final ranges by their end, below numbers that are not final
 };
 

@@ -17,6 +17,10 @@ namespace radl::engine {
 class RingStrategy : public Strategy {
  public:
   RingStrategy(const StrategyContext& context, std::shared_ptr<cluster::Party> party);
+  // After an exception in a step, the exchange must not wait for the rest of its numbers.
+  ~RingStrategy() override {
+    if (own_part_) own_part_->abandon();
+  }
 
   Status begin(TrainingState& state) override;
   bool broken() const override { return party_->broken(); }

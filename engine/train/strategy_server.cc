@@ -28,6 +28,10 @@ class ServerWorker : public Strategy {
         watches_(c.job.sync.mode != SyncMode::Sync),
         keep_(statistics_keep(network_)),
         client_(std::move(client)) {}
+  // After an exception in a step, the client must not wait for the rest of its gradients.
+  ~ServerWorker() override {
+    if (part_) part_->abandon();
+  }
 
   Status begin(TrainingState&) override {
     return take(client_->begin(network_.parameters(), network_.statistics()));
