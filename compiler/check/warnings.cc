@@ -20,8 +20,7 @@ std::string_view written_elsewhere(std::string_view name) {
       {"depends_on",
        "recipes have an order, systems have none: `system web configure app after database` in "
        "`contextualize`"},
-      {"for_each",
-       "`each` stands around the system: `each name in LIST ( system 'worker-${name}' ( ... ) )`"},
+      {"for_each", "wrap the system in `each`: `each name in LIST ( system 'worker-${name}' ( ... ) )`"},
       {"user_data",
        "cloud-init is a recipe: `system worker configure NAME with cloud_init` in `contextualize` sends it"},
       {"run", kCommands},

@@ -58,8 +58,8 @@ class TokenSource {
 
   // The first line from `at` on that holds nothing but `word`, perhaps indented; npos if there is none.
   static size_t line_of(std::string_view text, size_t at, std::string_view word, bool indented);
-  // A recipe stands at `from` without `@begin`. Returns where it ends; 0, without a report, if that is not
-  // after `found`.
+  // Reports a recipe at `from` without `@begin`, and returns its end. Returns 0, without a report, if that is
+  // not after `found`.
   uint32_t bare_recipe(uint32_t from, Span found, bool upper);
 
   // In a text that is still being written: true if this string, comment or recipe extends to its end, so that

@@ -26,7 +26,7 @@ class ChiefSeat {
 
   bool seen() const { return seen_; }
   const std::shared_ptr<Session>& session() const { return session_; }
-  // Why nobody has taken over for so long.
+  // If no server has taken over within `patience`: why the job ends.
   std::optional<Status> given_up(Milliseconds patience) const;
   // Whether this server may try to take over now. Each `true` moves its next turn.
   bool has_turn(const ShardMap& map);

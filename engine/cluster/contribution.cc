@@ -6,7 +6,8 @@
 namespace radl::engine::cluster {
 namespace {
 
-// Numbers of a piece of a bucket at least, but for small sums: a message costs as much as some 4,000 of them.
+// Minimum numbers of a piece and of a bucket, except in small sums: a message costs as much as about 4,000
+// numbers.
 constexpr size_t kLeastPiece = size_t{1} << 14, kLeastBucket = size_t{1} << 16;
 
 }  // namespace

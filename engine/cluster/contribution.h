@@ -14,7 +14,7 @@
 
 namespace radl::engine::cluster {
 
-// So many buckets for so many numbers; at least one.
+// Number of buckets for these numbers; at least one.
 size_t buckets_of(size_t numbers, size_t members);
 
 // Piece `i` of n of a span.
@@ -51,7 +51,7 @@ class Contribution {
   // All numbers are final, and so are these.
   void complete(std::span<float> statistics, const RingNote& note);
 
-  // The member failed before the contribution was complete: sums of it fail, and nobody waits for it any
+  // The member failed before the contribution was complete: sums of it fail, and no thread waits for it any
   // more.
   void abandon();
   bool is_abandoned() const;

@@ -64,7 +64,7 @@ void pack_numbers(Numbers encoding, std::span<const float> from, char* to);
 void unpack_numbers(Numbers encoding, const char* from, std::span<float> to);
 bool all_finite(std::span<const float> values);
 
-inline constexpr uint64_t kQuestion = UINT64_MAX;  // epoch of a Hello that only asks how the job stands
+inline constexpr uint64_t kQuestion = UINT64_MAX;  // epoch of a Hello that only asks a question
 
 // First message of whoever connects.
 struct Hello {

@@ -32,7 +32,7 @@ struct ServerOptions {
 };
 
 // What happened, for progress lines: kind is "peer_joined", "peer_left", "peer_lost", "peer_refused",
-// "replica_differs" (the shard is copied anew), "chief_lost" or "chief_back".
+// "replica_differs" (the shard is copied again), "chief_lost" or "chief_back".
 struct ServerEvent {
   std::string kind, peer, text;
   double seconds = 0;  // peer_lost: how long it had been silent

@@ -247,7 +247,7 @@ Result<std::optional<double>> Shard::push(uint32_t worker, uint64_t pass, const 
   return kDone;
 }
 
-// Towards the gradient at the present weights, of which the square of a gradient estimates the change.
+// Approximates the gradient at the current weights: the squared gradient estimates how it changes with them.
 void Shard::compensate(const Member& member, std::span<float> gradient) const {
   if (options_.compensation <= 0 || member.read.size() != weights_.size()) return;
   for (size_t i = 0; i < gradient.size(); ++i)

@@ -47,7 +47,7 @@ struct ShardOptions {
   int staleness = 0;
   size_t expected_workers = 1;      // sync: number of workers that the first round waits for,
   Milliseconds gather{10000};       // but at most this long after the first one
-  size_t backups = 0;               // sync: a round waits for all participants but so many (Chen et al. 2016)
+  size_t backups = 0;               // sync: participants that a round does not wait for (Chen et al. 2016)
   float compensation = 0;           // async, stale: g + c g g (w - w then) (DC-ASGD: Zheng et al. 2017)
   Numbers weights = Numbers::Fp32;  // their encoding in messages to workers
   int threads = 1;

@@ -71,7 +71,7 @@ std::optional<double> Shard::norm_of_applied() const {
   return welcome_.norms == Norms::OfRound ? std::optional(closed_squares_.value_or(0)) : std::nullopt;
 }
 
-// So many members make a round.
+// Number of members whose pushes complete a round.
 size_t Shard::needed() const {
   const auto active = static_cast<size_t>(std::ranges::count_if(
       members_, [](const auto& one) { return one.second.present && one.second.asked; }));
@@ -90,7 +90,7 @@ bool Shard::awaits(const Round& round) const {
   return false;
 }
 
-// Those whom the round does not wait for: their batches are free again.
+// Frees the batches of participants that the round no longer waits for.
 void Shard::leave_out_slow(const Round& round) {
   for (auto& [worker, member] : members_) {
     const bool takes_part = std::find(round.participants.begin(), round.participants.end(),

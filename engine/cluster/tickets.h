@@ -35,7 +35,8 @@ class Tickets {
   void reopen(uint64_t ticket);
   // hand_in() and complete() at once.
   bool finish(uint32_t worker, uint64_t ticket);
-  // Of a shard that hands out nothing, and learns of batches from pushes: the ticket is done, whoever did it.
+  // Marks a ticket as done, whichever worker computed it. For shards that hand out no batches and learn of
+  // them from pushes.
   void count(uint64_t ticket);
   bool is_done(uint64_t ticket) const;
   // Takes back what this worker holds and has not handed in.

@@ -116,7 +116,7 @@ Status OnnxImporter::compute_shape(const OnnxNode& node, bool& taken) {
       const Dims* one = known(k);
       if (!one) return cannot(node, "of a shape that is not constant");
       all.insert(all.end(), one->begin(), one->end());
-      if (all.size() > kMostDims) return cannot(node, "of so many sizes");
+      if (all.size() > kMostDims) return cannot(node, "of too many sizes");
     }
     dims_[to] = std::move(all);
   } else {

@@ -30,7 +30,8 @@ bool is_window(const Dims& sizes) {
 // "pad=HxW" or "pad=same".
 Result<std::string> OnnxImporter::padding(const OnnxNode& node, const Dims& kernel,
                                           const Dims& dilations) const {
-  if (!is_window(kernel) || !is_window(dilations)) return cannot(node, "with such a kernel");
+  if (!is_window(kernel) || !is_window(dilations))
+    return cannot(node, "with a kernel or dilation out of range");
   const Dims strides = node.integers("strides");
   const int64_t span_h = (kernel[0] - 1) * dilations[0] + 1, span_w = (kernel[1] - 1) * dilations[1] + 1;
   const bool one = std::all_of(strides.begin(), strides.end(), [](int64_t s) { return s == 1; });
@@ -184,7 +185,7 @@ Status OnnxImporter::join(const OnnxNode& node) {
   if (made.ok() && node.op == "Concat") {
     int64_t channels = 0;
     for (const Wire& one : inputs) channels += one.channels;
-    if (channels > INT_MAX) return cannot(node, "to so many channels");
+    if (channels > INT_MAX) return cannot(node, "to too many channels");
     made->channels = int(channels);
   }
   return put(node, std::move(made));

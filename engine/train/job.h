@@ -67,8 +67,8 @@ inline bool compresses(Encoding e) { return e == Encoding::TopK || e == Encoding
 struct SyncSpec {
   SyncMode mode = SyncMode::Async;
   int staleness = 0;                    // stale: how many steps a worker may be ahead of the slowest
-  int backup_workers = 0;               // sync: a round does not wait for so many of the slowest
-  double compensation = 0;              // async, stale: of the delay of a gradient, by its square
+  int backup_workers = 0;               // sync: number of the slowest workers that a round ignores
+  double compensation = 0;              // async, stale: factor of the correction of delayed gradients
   Encoding gradients = Encoding::Fp32;  // encoding of gradients
   double density = 0.001;               // top_k: share of the numbers that a worker sends
   int rank = 2;                         // power_sgd: of the matrices that are sent
