@@ -126,12 +126,12 @@ Status Records::bring(std::vector<std::string>& notes) {
     copied_[path] = stamp_of(to);
     ++brought;
   }
-  notes.push_back(fmt::format("{}: brought {} records of an earlier service", place_, brought));
+  notes.push_back(fmt::format("{}: restored {} records of an earlier service", place_, brought));
   if (sealed > 0)
     notes.push_back(
-        fmt::format("{}: {} encrypted files stay there, since {}/credentials.key is missing: users store "
-                    "their credentials and add their webhooks again, or you start with another empty "
-                    "folder that has the key",
+        fmt::format("{}: {} encrypted files were not restored because {}/credentials.key is missing. Start "
+                    "with another empty folder that has the key; or users store their credentials and add "
+                    "their webhooks again",
                     place_, sealed, folder_));
   return {};
 }
@@ -237,7 +237,7 @@ void Records::work() {
   std::unique_lock lock(wake_mutex_);
   while (!wake_.wait_for(lock, kCopyEvery, [&] { return stopping_; })) {
     lock.unlock();
-    // What fails is tried again the next time; a run that needs it says why.
+    // The next round retries a failure; a run that needs the copy reports it.
     (void)guarded([&] { return copy(Stop().within(std::chrono::minutes(5))); });
     lock.lock();
   }
