@@ -12,7 +12,7 @@ namespace {
 // What is no feature in `radl 2`, and how it is written. "" for any other name.
 std::string_view written_elsewhere(std::string_view name) {
   constexpr std::string_view kCommands =
-      "commands stand in a recipe: `configure setup ( command 'make install' )`, and `contextualize ( system "
+      "put commands into a recipe: `configure setup ( command 'make install' )`, and `contextualize ( system "
       "worker configure setup )`";
   constexpr std::string_view kPorts =
       "a network opens ports: `network web ( outbound = 'yes', outports = '80/tcp,443/tcp' )`";
@@ -29,7 +29,7 @@ std::string_view written_elsewhere(std::string_view name) {
       {"ingress", kPorts},
       {"security_groups", kPorts},
       {"vpc_security_group_ids", kPorts},
-      {"tags", "all tags stand in one string: `instance_tags = 'project=web,stage=test'`"}};
+      {"tags", "put all tags into one string: `instance_tags = 'project=web,stage=test'`"}};
   const std::string_view first = name.substr(0, name.find('.'));
   for (const auto& [other, here] : kElsewhere)
     if (other == first) return here;
