@@ -1,7 +1,7 @@
 // A parameter server under load, for bench/ps/run.py.
 //
 //   ps_bench SERVERS MEGABYTES : a worker pushes gradients of so many MB to servers in processes of their own
-// and reads the weights back. Prints {"servers", "bytes_per_second", "server_cpu_seconds_per_gb",
+// and reads the weights back. Prints {"servers", "bytes_per_second", "bytes_per_server_cpu_second",
 // "step_ms"}.
 //   ps_bench memcpy MEGABYTES, ps_bench loopback MEGABYTES : the limits. Print bytes/s.
 #include <fmt/format.h>

@@ -224,7 +224,7 @@ class Worker : public WorkerClient, private Exchange {
     for (size_t k = 0; k < buckets; ++k) {
       const std::span<float> numbers = bucket_of(here(own.numbers()), k, buckets);
       own.wait_from(static_cast<size_t>(numbers.data() - own.numbers().data()));
-      if (own.is_abandoned()) return;  // push() does not follow
+      if (!own.status().ok()) return;  // push() does not follow
       if (!residue.empty()) round_with_residue(encoding, numbers, bucket_of(here(residue), k, buckets));
       const Block block{.exchange = sequence_, .bucket = static_cast<uint32_t>(k), .encoding = encoding};
       encode(block, numbers, {}, message);

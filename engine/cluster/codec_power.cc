@@ -48,7 +48,7 @@ class PowerSgd : public Codec {
 
   Status add(Exchange& exchange, Contribution& own) override {
     own.wait();
-    if (own.is_abandoned()) return {Code::Internal, "a step ended before its gradients were complete"};
+    if (Status final = own.status(); !final.ok()) return final;
     const std::span<float> numbers = own.numbers();
     residue_.resize(numbers.size(), 0.0f);
     for (size_t i = 0; i < numbers.size(); ++i) numbers[i] += residue_[i];

@@ -32,7 +32,7 @@ class TopK : public Codec {
 
   Status add(Exchange& exchange, Contribution& own) override {
     own.wait();
-    if (own.is_abandoned()) return {Code::Internal, "a step ended before its gradients were complete"};
+    if (Status final = own.status(); !final.ok()) return final;
     const std::span<float> numbers = own.numbers();
     accumulate(numbers);
     choose();

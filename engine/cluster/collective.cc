@@ -91,7 +91,7 @@ RingNote LinkedCollective::own_note(size_t bucket) const {
 
 Status LinkedCollective::send(Session& to, size_t bucket, uint32_t hop, size_t piece, const RingNote& note,
                               Message& buffer) {
-  if (sum_->is_abandoned()) return {Code::Internal, "a step ended before its gradients were complete"};
+  if (Status own = sum_->status(); !own.ok()) return own;
   const Block block{.exchange = exchange_,
                     .bucket = static_cast<uint32_t>(bucket),
                     .hop = hop,
@@ -128,6 +128,7 @@ Status LinkedCollective::hear(Session& from, Block& block) {
 }
 
 Status LinkedCollective::put(const Block& block, const Session& from, size_t piece, bool add) {
+  if (Status own = sum_->status(); !own.ok()) return own;
   const std::span<float> numbers = numbers_of(block.bucket, piece),
                          statistics = statistics_of(block.bucket, piece);
   if (block.numbers.size() != bytes_of(block.encoding, numbers.size()) ||

@@ -61,9 +61,9 @@ void Contribution::abandon() {
   changed_.notify_all();
 }
 
-bool Contribution::is_abandoned() const {
+Status Contribution::status() const {
   std::lock_guard lock(mutex_);
-  return abandoned_;
+  return abandoned_ ? internal_error("a step ended before its gradients were complete") : Status();
 }
 
 void Contribution::wait_from(size_t begin) const {

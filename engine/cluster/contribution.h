@@ -54,7 +54,7 @@ class Contribution {
   // The member failed before the contribution was complete: sums of it fail, and no thread waits for it any
   // more.
   void abandon();
-  bool is_abandoned() const;
+  Status status() const;  // Internal if it is abandoned
 
   // Waits until all numbers from `begin` on are final, or the contribution is abandoned.
   void wait_from(size_t begin) const;

@@ -209,6 +209,21 @@ TEST_P(CollectiveTest, AReasonToEndGoesAround) {
   }
 }
 
+// An exception ends a member's step while the others wait for its numbers.
+TEST_P(CollectiveTest, AnAbandonedPartEndsTheSumOfAll) {
+  auto rings = make(3);
+  std::vector<float> numbers(999, 1.0f);
+  Contribution own(numbers);
+  auto first = std::async(std::launch::async, [&] { return rings[0]->sum(own); });
+  std::vector<std::future<Outcome>> others;
+  for (uint32_t r : {1u, 2u})
+    others.push_back(std::async(std::launch::async, [&, r] { return add(*rings[r], r, 999, 3); }));
+  own.announce(500, 999);
+  own.abandon();
+  EXPECT_EQ(first.get().status().code(), Code::Internal);
+  for (auto& other : others) EXPECT_EQ(other.get().notes.status().code(), Code::Internal);
+}
+
 // What one sum rounds away, the next ones bring back: their mean approaches the exact sum as 1 / sums.
 TEST_P(CollectiveTest, Int8FeedsItsErrorBack) {
   constexpr int kSums = 64;
