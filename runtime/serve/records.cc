@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 constexpr std::chrono::seconds kCopyEvery{2}, kAtEnd{10}, kAtStart{300};
+constexpr std::chrono::milliseconds kBetweenTries{100};
 constexpr size_t kLargestNote = size_t{64} << 20, kLargestRecord = size_t{64} << 20;
 constexpr const char* kNote = "/records.json";  // what was copied, and under which name
 constexpr const char* kHolder = "holder";
@@ -206,7 +207,9 @@ Status Records::save_copied() const {
 }
 
 Status Records::copy(const Stop& stop) {
-  std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_, std::defer_lock);
+  while (!lock.try_lock())
+    if (!stop.sleep(kBetweenTries)) return stop.check();
   const Stamps now = found();
   std::vector<std::string> changed, gone;
   for (const auto& [path, stamp] : now)
@@ -235,10 +238,11 @@ Status Records::copy(const Stop& stop) {
 
 void Records::work() {
   std::unique_lock lock(wake_mutex_);
-  while (!wake_.wait_for(lock, kCopyEvery, [&] { return stopping_; })) {
+  while (!wake_.wait_for(lock, kCopyEvery, [&] { return stopping_.load(); })) {
     lock.unlock();
     // The next round retries a failure; a run that needs the copy reports it.
-    (void)guarded([&] { return copy(Stop().within(std::chrono::minutes(5))); });
+    const Stop stop = Stop::when([this] { return stopping_.load(); }).within(std::chrono::minutes(5));
+    (void)guarded([&] { return copy(stop); });
     lock.lock();
   }
 }

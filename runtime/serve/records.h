@@ -12,6 +12,7 @@
 // stay in FOLDER alone.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <map>
 #include <memory>
@@ -69,7 +70,7 @@ class Records {
   std::map<std::string, std::pair<std::string, bool>> here_;  // record -> its stamp, is_here()
   std::mutex wake_mutex_;
   std::condition_variable wake_;
-  bool stopping_ = false;
+  std::atomic<bool> stopping_ = false;
   std::jthread thread_;
 };
 
