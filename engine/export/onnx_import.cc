@@ -17,6 +17,7 @@ namespace {
 
 constexpr int64_t kBatchSize = 0;            // in Dims that the file computes; Reshape copies it
 constexpr int64_t kNotComputed = INT64_MIN;  // any other size
+constexpr int64_t kMostChannels = 1024;      // of images: each value computed from them has their factors
 constexpr size_t kMostDims = 64;             // of a shape that the file computes
 
 }  // namespace
@@ -72,6 +73,7 @@ Status OnnxImporter::begin() {
           .with_hint("`radl-train predict` and `radl-train import` take --input HEIGHTxWIDTHxCHANNELS");
     for (size_t i = 1; i < 4; ++i)
       if (shape[i] > 1 << 16) return invalid("its images are larger than 65536 pixels a side");
+    if (shape[1] > kMostChannels) return invalid(fmt::format("its images have {} channels", shape[1]));
     to = {int(shape[2]), int(shape[3]), int(shape[1])};
   }
   Wire images{.line = Wire::kInput, .channels = to.channels};
