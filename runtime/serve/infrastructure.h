@@ -134,6 +134,7 @@ class Infrastructure {
   void end_run_locked();
   void work();
   Status run_apply(const Job& job, Cancellation& cancellation);
+  Status keep_record(const Order& order, const Cancellation& cancellation) const;
   Status run_destroy(const Order& order, Cancellation& cancellation);
   std::shared_future<Status> enqueue_work(std::function<Status(Cancellation&)> work);
   driver::PowerRequest power_request(const Order& order, const std::string& file) const;

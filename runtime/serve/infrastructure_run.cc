@@ -84,9 +84,14 @@ void Infrastructure::work() {
   jobs_.clear();
 }
 
+// A service whose records another one has taken over begins nothing.
+Status Infrastructure::keep_record(const Order& order, const Cancellation& cancellation) const {
+  const bool in_bucket = order.by.records && is_bucket_place(states_);
+  return in_bucket ? order.by.records->copy(cancellation.finishing()) : Status();
+}
+
 Status Infrastructure::run_apply(const Job& job, Cancellation& cancellation) {
-  if (job.order.by.records && is_bucket_place(states_))
-    if (Status kept = job.order.by.records->copy(cancellation.finishing()); !kept.ok()) return kept;
+  if (Status kept = keep_record(job.order, cancellation); !kept.ok()) return kept;
   const MemoryFile accounts(job.order.accounts, kAccounts);
   if (!accounts.status().ok()) return accounts.status();
   driver::ApplyRequest request;
@@ -120,6 +125,7 @@ Status Infrastructure::run_apply(const Job& job, Cancellation& cancellation) {
 }
 
 Status Infrastructure::run_destroy(const Order& order, Cancellation& cancellation) {
+  if (Status kept = keep_record(order, cancellation); !kept.ok()) return kept;
   const MemoryFile accounts(order.accounts, kAccounts);
   if (!accounts.status().ok()) return accounts.status();
   driver::DestroyRequest request;
