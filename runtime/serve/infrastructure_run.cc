@@ -87,7 +87,7 @@ void Infrastructure::work() {
 // A service whose records another one has taken over begins nothing.
 Status Infrastructure::keep_record(const Order& order, const Cancellation& cancellation) const {
   const bool in_bucket = order.by.records && is_bucket_place(states_);
-  return in_bucket ? order.by.records->copy(cancellation.finishing()) : Status();
+  return in_bucket ? order.by.records->copy(cancellation.finishing(), true) : Status();
 }
 
 Status Infrastructure::run_apply(const Job& job, Cancellation& cancellation) {

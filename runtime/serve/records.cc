@@ -206,7 +206,7 @@ Status Records::save_copied() const {
                            0600);
 }
 
-Status Records::copy(const Stop& stop) {
+Status Records::copy(const Stop& stop, bool for_run) {
   std::unique_lock lock(mutex_, std::defer_lock);
   while (!lock.try_lock())
     if (!stop.sleep(kBetweenTries)) return stop.check();
@@ -217,8 +217,9 @@ Status Records::copy(const Stop& stop) {
       changed.push_back(path);
   for (const auto& [path, stamp] : copied_)
     if (!now.contains(path) && stamp_of(folder_ + "/" + path).empty()) gone.push_back(path);
-  if (changed.empty() && gone.empty()) return {};
-  if (Status ours = check_holder(stop); !ours.ok()) return ours;
+  const bool any = !changed.empty() || !gone.empty();
+  if (!any && !for_run) return {};
+  if (Status ours = check_holder(stop); !ours.ok() || !any) return ours;
   Status failed;
   for (const std::string& path : changed) {
     auto content = read_file(folder_ + "/" + path, kLargestRecord);

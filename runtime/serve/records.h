@@ -38,8 +38,9 @@ class Records {
   static Result<std::unique_ptr<Records>> open(const std::string& folder, const std::string& place,
                                                World& world, std::vector<std::string>& notes);
   ~Records();  // copies what is left, for a few seconds
-  // Copies what has changed since the last time. Conflict: as open().
-  Status copy(const Stop& stop);
+  // Copies what has changed since the last time. Conflict: as open(). `for_run`: a run is about to begin, so
+  // the place is checked even if nothing has changed.
+  Status copy(const Stop& stop, bool for_run = false);
   static constexpr size_t kLargestFile = size_t{1} << 20;    // of an upload
   static constexpr size_t kLargestEvents = size_t{8} << 20;  // of a run
   static constexpr size_t kMostUploads = 1000;               // of one infrastructure

@@ -34,7 +34,7 @@ Status Workspace::execute(const WorkspaceRun& run, Active& active) {
       return Status(Code::Auth, "runs of " + user + " are not allowed: this service does not trust its users")
           .with_hint("an administrator may start it with --trust-users");
   if (settings_.records && is_bucket_place(states_))
-    if (Status kept = settings_.records->copy(active.cancellation.finishing()); !kept.ok()) return kept;
+    if (Status kept = settings_.records->copy(active.cancellation.finishing(), true); !kept.ok()) return kept;
   return destroys ? run_destroy(run, active.cancellation) : run_apply(run, active);
 }
 
