@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <map>
+#include <optional>
 
 #include "common/files.h"
 #include "common/human.h"
@@ -69,7 +70,7 @@ int run_export(const ExportFlags& f) {
 
 struct ImportFlags {
   std::string weights, model, output, dataset;
-  int classes = 10;
+  std::optional<int> classes;  // 10 if not given
   bool force = false;
   OnnxFlags given;
 };
@@ -85,7 +86,10 @@ int write_imported(const ImportFlags& f, const exporter::Bundle& b, Network& net
 }
 
 int import_onnx_file(const ImportFlags& f) {
-  auto given = f.given.input();
+  if (!f.model.empty() || !f.dataset.empty() || f.classes)
+    return fail(invalid(
+        "--model, --classes and --dataset describe safetensors files; an ONNX file has its own model"));
+  auto given = f.given.input(f.weights);
   if (!given.ok()) return fail(given.status());
   auto bundle = exporter::read_bundle(f.weights, *given);
   if (!bundle.ok()) return fail(bundle.status());
@@ -103,7 +107,7 @@ int run_import(const ImportFlags& f) {
   b.folder = f.output;
   b.name = f.model.find('\n') == std::string::npos ? f.model : "custom";
   b.input = {(*shape)[0], (*shape)[1], (*shape)[2]};
-  b.classes = f.classes;
+  b.classes = f.classes.value_or(10);
   b.mean = f.given.mean;
   b.deviation = f.given.deviation;
   b.class_names = f.given.class_names;
@@ -154,9 +158,8 @@ std::function<int()> add_import(CLI::App& app, Context&) {
   c->add_option("--model", f->model, "safetensors: name of a built-in model, or file with a model");
   c->add_option("-o,--output", f->output, "folder to write")->required();
   c->add_flag("--force", f->force, kForce);
-  c->add_option("--classes", f->classes, "safetensors: number of classes")
-      ->check(CLI::Range(2, 1000000))
-      ->capture_default_str();
+  c->add_option("--classes", f->classes, "safetensors: number of classes (default: 10)")
+      ->check(CLI::Range(2, 1000000));
   f->given.add(*c);
   c->add_option("--dataset", f->dataset, "use the normalization and class names of this dataset")
       ->check(CLI::IsMember({"cifar10"}));

@@ -179,7 +179,7 @@ Status predict_batch(Images& images, size_t first, size_t count, const Flags& f,
 }
 
 int run(const Flags& f, const Context& context) {
-  auto given = f.onnx.input();
+  auto given = f.onnx.input(f.model);
   if (!given.ok()) return fail(given.status());
   auto bundle = exporter::read_bundle(f.model, *given);
   if (!bundle.ok()) return fail(bundle.status());

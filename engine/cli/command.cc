@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <cstdio>
+#include <filesystem>
 
 #include "common/human.h"
 
@@ -139,7 +140,12 @@ void OnnxFlags::add(CLI::App& command) {
   list("--class-names", class_names, "names of the classes, separated by commas");
 }
 
-Result<exporter::OnnxInput> OnnxFlags::input() const {
+Result<exporter::OnnxInput> OnnxFlags::input(const std::string& model) const {
+  std::error_code error;
+  const bool given = !shape.empty() || !mean.empty() || !deviation.empty() || !class_names.empty();
+  if (given && std::filesystem::is_directory(model, error))
+    return invalid("--input, --mean, --deviation and --class-names describe ONNX files; the folder " + model +
+                   " has its own");
   exporter::OnnxInput made{{0, 0, 0}, mean, deviation, class_names};
   if (mean.empty() != deviation.empty()) return invalid("--mean and --deviation are needed together");
   if (shape.empty()) return made;

@@ -123,7 +123,8 @@ struct OnnxFlags {
   std::vector<float> mean, deviation;
   std::vector<std::string> class_names;
   void add(CLI::App& command);
-  Result<exporter::OnnxInput> input() const;
+  // Invalid: an option is given although `model` is the folder of a trained model, which has its own.
+  Result<exporter::OnnxInput> input(const std::string& model) const;
 };
 
 }  // namespace radl::engine::cli

@@ -34,7 +34,7 @@ std::string quota_why(const RecommendAnswer& answer, const Option& option) {
                                              : nullptr;
   const foresight::AboveQuota above = foresight::above_quota(worker, option.workers, server);
   if (above.quota == nullptr) return "";
-  return fmt::format("the quota {1} has {0} left, {2} are needed",
+  return fmt::format("{2} are needed, and the quota of {1} has {0} left",
                      plain_number(std::max(above.quota->room, 0.0)), above.quota->name,
                      plain_number(above.need));
 }

@@ -180,7 +180,7 @@ TEST(Upgrade, TheFilesOwnCommentStaysAboveItsInputs) {
 }
 
 TEST(Upgrade, WhatCannotBeWrittenIsLeftAlone) {
-  EXPECT_NE(upgraded("system @input.N@ (cpu.count >= 1)\n").find("takes no value"), std::string::npos);
+  EXPECT_NE(upgraded("system @input.N@ (cpu.count >= 1)\n").find("allows no value"), std::string::npos);
   EXPECT_NE(upgraded("system a@input.N@ (cpu.count >= 1)\n").find("a part of a word"), std::string::npos);
   EXPECT_NE(upgraded("system a (x = '@input.a.b@')\n").find("has no name"), std::string::npos);
   EXPECT_NE(upgraded("system a (\n").find("syntax errors"), std::string::npos);

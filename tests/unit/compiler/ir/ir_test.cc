@@ -172,7 +172,7 @@ TEST(IrVerify, FindsWhatDoesNotHold) {
       {"digest", [](Program& p) { p.steps[0].digest.clear(); }},
       {"property", [](Program& p) { p.steps[0].resources[0].properties["colour"] = 1; }},
       {"type", [](Program& p) { p.steps[0].resources[0].type = "fiel"; }},
-      {"clear", [](Program& p) { p.nodes[0].secrets["password"] = "hunter2"; }},
+      {"plain text", [](Program& p) { p.nodes[0].secrets["password"] = "hunter2"; }},
       {"training", [](Program& p) { p.steps[0].kind = StepKind::Training; }},
       {"possible",
        [](Program& p) {
