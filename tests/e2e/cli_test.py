@@ -212,7 +212,7 @@ deploy web 1
     def test_a_file_with_a_placeholder_in_a_name_is_left_alone(self):
         path = self.write("a.radl", self.RADL1.replace("system web", "system @input.name@"))
         self.inside(self.folder, "fmt", "--upgrade", path, code=1)
-        self.assertIn("takes no value", self.err)
+        self.assertIn("allows no value", self.err)
         self.assertIn("@input.name@", pathlib.Path(path).read_text())
 
     PLACES = """radl 2
