@@ -9,12 +9,12 @@
 namespace radl::cli::farm_command {
 namespace {
 
-struct Options {
+struct FreeOptions {
   apply_command::Options apply;
   std::string farm;
 };
 
-int run_free(const Session& session, const Options& options) {
+int run_free(const Session& session, const FreeOptions& options) {
   auto project = load_project(session, options.apply.project);
   if (!project.ok()) return report(session, project.status());
   std::set<std::string> systems;
@@ -47,7 +47,7 @@ int run_free(const Session& session, const Options& options) {
 }  // namespace
 
 std::function<int()> add_free(CLI::App& command, Session& session) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<FreeOptions>();
   add_project_options(command, options->apply.project);
   add_run_options(command, options->apply.run);
   command.add_option("--farm", options->farm, "the farm's name, if there are several")->type_name("NAME");

@@ -9,7 +9,6 @@
 #include "runtime/steps/farm/farm_parts.h"
 
 namespace radl::cli::farm_command {
-using nlohmann::json;
 
 int run_add(const Session& session, const ProjectOptions& project, const std::string& farm,
             const std::vector<std::string>& words, driver::FarmAddition added) {
@@ -39,7 +38,7 @@ int run_plot(const Session& session, const ProjectOptions& project, const std::s
   auto plot = driver::farm_curves(*known);
   if (!plot) return report(session, plot.status());
   if (as_json) {
-    std::printf("%s\n", plot->dump(2, ' ', false, json::error_handler_t::replace).c_str());
+    std::printf("%s\n", plot->dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
     return kDone;
   }
   const std::string path = output.empty() ? known->name() + "-plot.html" : output;
