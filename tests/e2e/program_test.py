@@ -720,7 +720,7 @@ use 'std/training/all_reduce' as net ( workers = system.worker, model = 'resnet2
         self.assertEqual((report.parent / "report.json.~1~").read_text(), "my own words\n")
         self.assertEqual(json.loads(report.read_text())["metrics"], {"loss": 0.25})
         self.assertEqual((report.parent / "thesis.txt").read_text(), "mine")
-        self.assertNotIn("has not written", self.radlc("plan", self.file))
+        self.assertNotIn("did not write the current content", self.radlc("plan", self.file))
         self.destroy()
 
     @unittest.skipIf(os.geteuid() != 0, "skipped: isolated local nodes need root")

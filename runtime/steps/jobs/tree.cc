@@ -1,6 +1,7 @@
 #include "runtime/steps/jobs/tree.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -33,6 +34,12 @@ namespace fs = std::filesystem;
 constexpr size_t kSentAlong = size_t{1} << 20;
 
 std::string folder_of_key(const std::string& key) { return "~/.radl/trees/" + key; }
+
+// A tree of one file includes the file's name, which its digest does not.
+std::string key_of(const Tree& tree) {
+  if (tree.kind != Tree::Kind::File) return tree_key(tree.digest);
+  return tree_key(sha256_hex(tree.digest + "\n" + fs::path(tree.path).filename().string()));
+}
 
 Result<ExecResult> on_node(const NodeHandle& node, const Context& context, const std::string& script,
                            std::string input = "") {
@@ -89,19 +96,26 @@ struct Base {
   TreeDifference difference;
 };
 
-// An archive on this computer that is gone when nobody sends it any more; another node makes it again.
+// An archive on this computer that is removed once nobody sends it; another node makes it again. A process
+// that sends the same tree replaces the file by its own, which stays.
 class OwnArchive {
  public:
-  explicit OwnArchive(std::string path) : path_(std::move(path)) {}
+  explicit OwnArchive(std::string path) : path_(std::move(path)), inode_(inode()) {}
   OwnArchive(const OwnArchive&) = delete;
   OwnArchive& operator=(const OwnArchive&) = delete;
   ~OwnArchive() {
     std::error_code ignored;
-    fs::remove(path_, ignored);
+    if (inode() == inode_) fs::remove(path_, ignored);
   }
 
  private:
+  ino_t inode() const {
+    struct stat found = {};
+    return ::stat(path_.c_str(), &found) == 0 ? found.st_ino : 0;
+  }
+
   const std::string path_;
+  const ino_t inode_;
 };
 
 // What this computer has of a tree while it is placed.
@@ -177,7 +191,7 @@ struct SentArchives {
 // The archive of a tree on this computer, created if missing. An archive is used as it is.
 Result<Sending> archive_of(const Tree& tree, const Base* base, const Context& context) {
   if (tree.kind == Tree::Kind::Archive) return Sending{tree.path, {}, {}};
-  Sending made{fmt::format("{}/trees/{}{}.tar", context.work_directory, tree_key(tree.digest),
+  Sending made{fmt::format("{}/trees/{}{}.tar", context.work_directory, key_of(tree),
                            base ? "-from-" + base->key : ""),
                {},
                base ? base->difference.removed : std::vector<std::string>()};
@@ -186,7 +200,7 @@ Result<Sending> archive_of(const Tree& tree, const Base* base, const Context& co
   std::error_code error;
   if (made.own && fs::exists(made.archive, error)) return made;
   if (Status s = make_directories(parent_path(made.archive), 0700); !s.ok()) return s;
-  const std::string part = made.archive + ".part";
+  const std::string part = fmt::format("{}.{}.part", made.archive, ::getpid());
   Status done = tree.kind == Tree::Kind::Git    ? archive_of_commit(tree, context, part)
                 : tree.kind == Tree::Kind::File ? archive_of_file(tree, context, part)
                                                 : archive_of_folder(tree, base, context, part);
@@ -310,7 +324,7 @@ Result<std::vector<ManifestEntry>> manifest_of(const Tree& tree) {
   return entries;
 }
 
-std::string tree_folder(const Tree& tree) { return folder_of_key(tree_key(tree.digest)); }
+std::string tree_folder(const Tree& tree) { return folder_of_key(key_of(tree)); }
 
 Result<bool> has_tree(const NodeHandle& node, const Context& context, const std::string& key) {
   auto found = trees_on(node, context, {key});
@@ -327,7 +341,7 @@ Result<uint64_t> place_archive(const NodeHandle& node, const Context& context, c
 }
 
 Result<uint64_t> place_tree(const NodeHandle& node, const Context& context, const Tree& tree, Ahead first) {
-  const std::string key = tree_key(tree.digest);
+  const std::string key = key_of(tree);
   std::vector<std::string> asked = {key};
   if (tree.kind == Tree::Kind::Folder) {
     for (std::string& known : known_trees(context.work_directory)) {

@@ -87,7 +87,7 @@ TEST(Safetensors, RefusesWhatIsWrongAndSaysWhy) {
        "more than once"},
       {with_header(R"({"a":{"dtype":"F32"}})", 0), "needs dtype"},
       {with_header(R"({"a":{"dtype":"F32","dtype":"F64","shape":[0],"data_offsets":[0,0]}})", 0),
-       "\"dtype\" is there more"},
+       "\"dtype\" occurs more"},
       {with_header(R"({"a":{"dtype":1,"shape":[0],"data_offsets":[0,0]}})", 0), "needs dtype"},
       {with_header(R"({"a":{"dtype":"F32","shape":[0.5],"data_offsets":[0,0]}})", 0), "shape holds a number"},
       {with_header(R"({"a":{"dtype":"F32","shape":[[1]],"data_offsets":[0,0]}})", 0), "shape holds an array"},

@@ -117,6 +117,18 @@ TEST_F(TreeTest, WhatNoJobNamesIsRemoved) {
   EXPECT_TRUE(fs::exists(second));
 }
 
+TEST_F(TreeTest, AFileThatIsRenamedIsAnotherTree) {
+  for (const char* name : {"first.sh", "second.sh"}) {
+    write(name, "echo the same\n");
+    const std::string path = source + "/" + name;
+    const Tree one{Tree::Kind::File, path, *path_digest(path)};
+    auto sent = place_tree(node, nodes.context, one);
+    ASSERT_TRUE(sent.ok()) << sent.status().text();
+    EXPECT_GT(*sent, 0u) << name;
+    EXPECT_TRUE(fs::exists(on_node(one) + "/" + name));
+  }
+}
+
 TEST_F(TreeTest, NoArchiveStaysOnThisComputerOrOnTheNode) {
   write("run.sh", "one");
   place();
