@@ -94,8 +94,15 @@ class Browser:
 
     def open(self, address):
         self.host = "/".join(address.split("/")[:3])
-        self.call("Page.navigate", url=address)
-        self.wait("document.readyState === 'complete'")
+        for _ in range(3):
+            self.call("Page.navigate", url=address)
+            self.wait("document.readyState === 'complete'")
+            # Chromium aborts requests if another test adds or removes a network interface.
+            aborted = [problem for problem in self.problems if "ERR_NETWORK_CHANGED" in problem]
+            if not aborted:
+                return
+            self.problems = [problem for problem in self.problems if problem not in aborted]
+            self.call("Page.navigate", url="about:blank")
 
     def js(self, expression):
         answer = self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True, userGesture=True)

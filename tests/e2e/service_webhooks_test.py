@@ -164,8 +164,9 @@ class ServiceWebhooksTest(PageCase):
         about.write_text(json.dumps(record))
         self.serve(self.port)
         self.assertEqual(self.get(f"/runs/{run}")["state"], "stopped")
-        self.wait_until(lambda: len(self.receiver.events()) == 2)
-        self.assertEqual(self.receiver.got[0][1]["Webhook-Id"], self.receiver.got[1][1]["Webhook-Id"])
+        # Three if the service was killed before it noted that the first had arrived.
+        self.wait_until(lambda: len(self.receiver.events()) >= 2)
+        self.assertEqual(len({headers["Webhook-Id"] for _, headers, _ in self.receiver.got}), 1)
 
     def test_closed_and_open_addresses(self):
         for url, status in (("https://169.254.169.254/latest", 403), ("https://[::ffff:169.254.169.254]/", 403), ("https://0.0.0.0/", 403),
