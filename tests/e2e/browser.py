@@ -83,6 +83,9 @@ class Browser:
         if method == "Runtime.exceptionThrown":
             details = said["exceptionDetails"]
             self.problems.append(details.get("exception", {}).get("description") or details["text"])
+        elif method == "Log.entryAdded" and "ERR_NETWORK_CHANGED" in said["entry"]["text"]:
+            # Another test has added or removed a network interface, and Chromium aborts requests then. The page asks again.
+            self.network_changed = True
         elif method == "Log.entryAdded" and said["entry"]["level"] == "error":
             self.problems.append(said["entry"]["text"] + " " + said["entry"].get("url", ""))
         elif method == "Network.requestWillBeSent" and self.host:
@@ -94,14 +97,12 @@ class Browser:
 
     def open(self, address):
         self.host = "/".join(address.split("/")[:3])
-        for _ in range(3):
+        for _ in range(5):
+            self.network_changed = False
             self.call("Page.navigate", url=address)
             self.wait("document.readyState === 'complete'")
-            # Chromium aborts requests if another test adds or removes a network interface.
-            aborted = [problem for problem in self.problems if "ERR_NETWORK_CHANGED" in problem]
-            if not aborted:
+            if not self.network_changed:
                 return
-            self.problems = [problem for problem in self.problems if problem not in aborted]
             self.call("Page.navigate", url="about:blank")
 
     def js(self, expression):
