@@ -199,7 +199,9 @@ TEST_F(UsersTest, OtherUsersHaveNoNodesOnTheComputer) {
   const auto code = [&](const std::string& user, const std::string& deploy) {
     auto document = Document::parse("network n ()\nsystem a (net_interface.0.connection = 'n')\n" + deploy);
     EXPECT_TRUE(document.ok()) << document.status().text();
-    return compile_document(all.of(user), folder_.path(), folder_.path() + "/state", *document).status().code();
+    return compile_document(all.of(user), folder_.path(), folder_.path() + "/state", *document)
+        .status()
+        .code();
   };
   EXPECT_EQ(code("bob", "deploy a 1\n"), Code::Auth);
   EXPECT_EQ(code("bob", "deploy a 1 local\n"), Code::Auth);
